@@ -1,0 +1,49 @@
+//! Builds the guest: Luau and its glue to a core module, to a pre-initialised component, to machine code.
+//!
+//! The steps are in `guest/build/`; what they leave in `OUT_DIR` is embedded by `host/engine/image.rs`.
+
+#[path = "host/engine/config.rs"]
+mod config;
+#[path = "guest/build/mod.rs"]
+mod guest;
+
+use anyhow::{Context, Result};
+use std::{env, fs, path::PathBuf};
+
+fn main() {
+    if let Err(error) = build() {
+        eprintln!("\ntoolscript can't build its guest: {error:#}\n");
+        std::process::exit(1);
+    }
+}
+
+fn build() -> Result<()> {
+    for path in ["build.rs", "guest", "wit", "host/engine/config.rs"] {
+        println!("cargo::rerun-if-changed={path}");
+    }
+    println!("cargo::rerun-if-env-changed=TOOLSCRIPT_GUEST");
+    println!("cargo::rerun-if-env-changed=DOCS_RS");
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let image = out.join("guest.cwasm");
+
+    let component = match env::var("TOOLSCRIPT_GUEST") {
+        Ok(stub) if stub == "stub" => return fs::write(&image, []).context("writing the stub"),
+        _ if env::var_os("DOCS_RS").is_some() => return fs::write(&image, []).context("writing the stub"),
+        Ok(path) => {
+            println!("cargo::rerun-if-changed={path}");
+            fs::read(&path).with_context(|| format!("TOOLSCRIPT_GUEST is {path}, which can't be read; unset it to build the guest"))?
+        }
+        Err(_) => {
+            let zig = guest::zig::Zig::find_or_fetch()?;
+            let luau = guest::luau::Luau::find()?;
+            let wit = guest::component::Wit::parse("wit")?;
+            wit.write_bindings(&out)?;
+            let module = guest::compile::core_module(&zig, &luau, &out)?;
+            let module = guest::component::pre_initialise(&module)?;
+            wit.encode(module)?
+        }
+    };
+    fs::write(out.join("guest.wasm"), &component)?;
+    fs::write(&image, guest::component::precompile(&component)?)?;
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! From a core module to the component, its memory filled, and to machine code.
+
+use super::say;
+use crate::config;
+use anyhow::{Context, Result};
+use std::{env, fs, path::Path};
+use wasmtime::{Config, Engine, Linker, Module, Store};
+use wasmtime_wizer::Wizer;
+use wit_bindgen_core::{
+    Files,
+    wit_parser::{PackageId, Resolve},
+};
+use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+
+/// The contract in `wit/`.
+pub struct Wit {
+    resolve: Resolve,
+    package: PackageId,
+}
+
+impl Wit {
+    /// Reads the folder and its `deps`.
+    pub fn parse(folder: &str) -> Result<Self> {
+        let mut resolve = Resolve::default();
+        let (package, _) = resolve.push_dir(folder).context("reading wit/")?;
+        Ok(Self { resolve, package })
+    }
+
+    /// Writes `unprepared.h` and `unprepared.c`, the C side of the contract.
+    pub fn write_bindings(&self, out: &Path) -> Result<()> {
+        let mut files = Files::default();
+        let mut resolve = self.resolve.clone();
+        let world = resolve.select_world(&[self.package], Some("unprepared"))?;
+        let options = wit_bindgen_c::Opts { no_object_file: true, ..Default::default() };
+        options.build().generate(&mut resolve, world, &mut files)?;
+        for (name, contents) in files.iter() {
+            fs::write(out.join(name), contents)?;
+        }
+        Ok(())
+    }
+
+    /// Wraps the module as a component of the world `sandbox`.
+    pub fn encode(&self, mut module: Vec<u8>) -> Result<Vec<u8>> {
+        let world = self.resolve.select_world(&[self.package], Some("sandbox"))?;
+        embed_component_metadata(&mut module, &self.resolve, world, StringEncoding::UTF8, false)?;
+        ComponentEncoder::default().module(&module)?.validate(true).encode().context("encoding the component")
+    }
+}
+
+/// Runs the export `init` and keeps the memory that it leaves, so that a run starts with the VM made and its libraries open.
+pub fn pre_initialise(module: &[u8]) -> Result<Vec<u8>> {
+    say("pre-initialising the guest");
+    let mut settings = Config::new();
+    config::codegen(&mut settings);
+    config::stacks(&mut settings);
+    settings.consume_fuel(false);
+    let engine = Engine::new(&settings)?;
+    let mut store = Store::new(&engine, ());
+    let instantiate = async |store: &mut Store<()>, module: &Module| {
+        let mut linker = Linker::new(store.engine());
+        // `init` calls no import; if it does, the build stops here.
+        linker.define_unknown_imports_as_traps(module)?;
+        linker.instantiate_async(store, module).await
+    };
+    let mut wizer = Wizer::new();
+    wizer.init_func("init");
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let ready = runtime.block_on(wizer.run(&mut store, module, instantiate));
+    ready.map_err(anyhow::Error::from).context("pre-initialising the guest")
+}
+
+/// Compiles for the target's CPU level, which the shipped program checks when it loads the image.
+pub fn precompile(component: &[u8]) -> Result<Vec<u8>> {
+    println!("cargo::rerun-if-env-changed=TOOLSCRIPT_CPU");
+    say("compiling the guest to machine code");
+    let mut settings = Config::new();
+    config::codegen(&mut settings);
+    let level = env::var("TOOLSCRIPT_CPU").unwrap_or_else(|_| "v2".into());
+    if level != "native" {
+        settings.target(&env::var("TARGET")?)?;
+        for feature in cpu_features(&level)? {
+            // SAFETY: the flags are Cranelift's own names; the engine compares them with the CPU before it loads the image.
+            unsafe { settings.cranelift_flag_enable(feature) };
+        }
+    }
+    Ok(Engine::new(&settings)?.precompile_component(component)?)
+}
+
+/// The features that every CPU of a level has. Levels exist on x86-64 only.
+fn cpu_features(level: &str) -> Result<&'static [&'static str]> {
+    const V3: &[&str] =
+        &["has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt", "has_avx", "has_avx2", "has_bmi1", "has_bmi2", "has_fma", "has_lzcnt"];
+    match (env::var("CARGO_CFG_TARGET_ARCH")?.as_str(), level) {
+        ("x86_64", "v3") => Ok(V3),
+        ("x86_64", "v2") => Ok(&V3[..5]),
+        (_, "v1" | "v2" | "v3") => Ok(&[]),
+        _ => anyhow::bail!("TOOLSCRIPT_CPU is {level:?}; it must be v1, v2, v3 or native"),
+    }
+}

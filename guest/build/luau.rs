@@ -1,0 +1,78 @@
+//! Finds Luau's sources, which the package `luau0-src` carries without saying where.
+
+use anyhow::{Context, Result, bail};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The folders of Luau that the guest needs; the code generator, the type checker and the like stay out.
+const PARTS: [&str; 5] = ["Common", "Ast", "Bytecode", "Compiler", "VM"];
+
+/// Files of Luau's that the guest has its own version of.
+const REPLACED: [&str; 1] = ["lperf.cpp"];
+
+/// Luau's source tree.
+pub struct Luau {
+    root: PathBuf,
+}
+
+impl Luau {
+    /// `TOOLSCRIPT_LUAU`, the package as cargo resolved it, or cargo's registry folder.
+    pub fn find() -> Result<Self> {
+        println!("cargo::rerun-if-env-changed=TOOLSCRIPT_LUAU");
+        let named = env::var_os("TOOLSCRIPT_LUAU").map(PathBuf::from);
+        let root = named.or_else(from_metadata).or_else(from_registry).context(
+            "the sources of luau0-src are not in cargo's registry folder; run `cargo fetch`, or set TOOLSCRIPT_LUAU to its folder `luau`",
+        )?;
+        if !root.join("VM/src/lvmexecute.cpp").is_file() {
+            bail!("{} does not hold Luau's sources; unset TOOLSCRIPT_LUAU, or set it to the folder that has VM/ in it", root.display());
+        }
+        Ok(Self { root })
+    }
+
+    /// All source files, in an order that is the same everywhere.
+    pub fn sources(&self) -> Result<Vec<PathBuf>> {
+        let mut sources = Vec::new();
+        for part in PARTS {
+            for entry in fs::read_dir(self.root.join(part).join("src"))? {
+                let path = entry?.path();
+                let replaced = REPLACED.iter().any(|name| path.ends_with(name));
+                if path.extension().is_some_and(|extension| extension == "cpp") && !replaced {
+                    sources.push(path);
+                }
+            }
+        }
+        sources.sort();
+        Ok(sources)
+    }
+
+    /// The folders for `-I`.
+    pub fn includes(&self) -> Vec<PathBuf> {
+        PARTS.iter().map(|part| self.root.join(part).join("include")).chain([self.root.join("VM/src")]).collect()
+    }
+}
+
+fn from_metadata() -> Option<PathBuf> {
+    let output = Command::new(env::var_os("CARGO")?)
+        .args(["metadata", "--format-version=1", "--offline", "--locked", "--filter-platform"])
+        .arg(env::var("HOST").ok()?)
+        .arg("--manifest-path")
+        .arg(Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).join("Cargo.toml"))
+        .output()
+        .ok()?;
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+    let packages = metadata["packages"].as_array()?;
+    let package = packages.iter().find(|package| package["name"] == "luau0-src")?;
+    Some(Path::new(package["manifest_path"].as_str()?).with_file_name("luau"))
+}
+
+fn from_registry() -> Option<PathBuf> {
+    let registries = fs::read_dir(Path::new(&env::var_os("CARGO_HOME")?).join("registry/src")).ok()?;
+    // The same exact version as in Cargo.toml.
+    registries.flatten().find_map(|registry| {
+        let packages = fs::read_dir(registry.path()).ok()?;
+        packages.flatten().find(|package| package.file_name().to_string_lossy().starts_with("luau0-src-0.22.0"))
+    }).map(|package| package.path().join("luau"))
+}

@@ -1,0 +1,34 @@
+// What the files of the guest share. Each file is one concern: a table of functions for scripts, or a part of the run.
+#pragma once
+
+#include "lua.h"
+#include "lualib.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+extern "C"
+{
+#include "unprepared.h"
+}
+
+// libraries.cpp: makes the VM with every global of the design, read-only.
+lua_State* guest_new_state();
+
+// memory.cpp: the allocator of the VM, and the bytes of linear memory that the host said it will grant.
+void* guest_allocate(void* userdata, void* block, size_t old_size, size_t new_size);
+void guest_set_memory(lua_State* L, uint64_t bytes);
+
+// json.cpp: `json`, and the same encoder for what a script returns.
+void guest_open_json(lua_State* L);
+// Pushes the value at `index` as JSON text; raises an error that names the path to what can't be written, from `root` on.
+void guest_push_json(lua_State* L, int index, const char* root);
+// Pushes the `count` values on top of the stack as JSON text: none is null, one is itself, several are an array.
+void guest_push_results(lua_State* L, int count);
+
+// log.cpp: `print` and `progress`.
+void guest_open_log(lua_State* L);
+
+// clock.cpp: `os.clock`, and the time that the C library tells.
+void guest_start_clock();
+void guest_open_clock(lua_State* L);

@@ -1,0 +1,28 @@
+// Every global that a script sees.
+#include "guest.h"
+
+#include "lstate.h"
+
+// Out of the box in Luau, and not for scripts: it looks into the collector, whose state depends on the host's limits.
+static const char* const kRemoved[] = {"gcinfo"};
+
+lua_State* guest_new_state()
+{
+    lua_State* L = lua_newstate(guest_allocate, nullptr);
+    if (!L)
+        return nullptr;
+    L->global->ud = L->global;
+
+    luaL_openlibs(L);
+    for (const char* name : kRemoved)
+    {
+        lua_pushnil(L);
+        lua_setglobal(L, name);
+    }
+    guest_open_clock(L);
+    guest_open_log(L);
+    guest_open_json(L);
+
+    luaL_sandbox(L);
+    return L;
+}

@@ -1,0 +1,105 @@
+// Memory: the VM's allocator, C++'s `new`, and the blocks that the host fills when it calls in.
+//
+// Running out is an error that a script can see, never an abort: the VM's allocator answers with null, which Luau raises as
+// "not enough memory", and `new` throws, which `run.cpp` catches around the compiler.
+#include "guest.h"
+
+#include "lgc.h"
+#include "lstate.h"
+
+#include <new>
+#include <stdlib.h>
+
+// Set so that `cabi_realloc` need not abort when the host's block does not fit: the host sees a null and traps.
+extern "C" __attribute__((export_name("cabi_realloc"))) void* cabi_realloc(void* block, size_t, size_t alignment, size_t new_size)
+{
+    if (new_size == 0)
+        return reinterpret_cast<void*>(alignment);
+    return realloc(block, new_size);
+}
+
+void* operator new(size_t size)
+{
+    if (void* block = malloc(size ? size : 1))
+        return block;
+    throw std::bad_alloc();
+}
+
+void* operator new[](size_t size)
+{
+    return operator new(size);
+}
+
+void operator delete(void* block) noexcept
+{
+    free(block);
+}
+
+void operator delete[](void* block) noexcept
+{
+    free(block);
+}
+
+void operator delete(void* block, size_t) noexcept
+{
+    free(block);
+}
+
+void operator delete[](void* block, size_t) noexcept
+{
+    free(block);
+}
+
+// Luau starts a collection when the heap has doubled since the last one, and has no emergency collection: at 40 MiB live it
+// would ask for 80. So near the limit the goal is set to what there is, and the collector's steps are made longer, for it to be
+// done before the memory is.
+struct Pace
+{
+    size_t comfortable; // below this many bytes, Luau's own pace
+    size_t ceiling;     // the goal is never above this
+};
+
+static Pace pace = {SIZE_MAX, SIZE_MAX};
+
+constexpr int kGoal = 200;         // Luau's defaults, in percent
+constexpr int kStepMultiplier = 200;
+constexpr int kTightestGoal = 104; // a collection for each few percent of new objects, at worst
+constexpr int kTightMultiplier = 1600;
+
+void guest_set_memory(lua_State* L, uint64_t bytes)
+{
+    // What is not the VM's heap: the C stack and static data lie below the first block; the rest is the malloc's overhead.
+    size_t below = size_t(L->global);
+    size_t heap = bytes > below ? size_t(bytes < SIZE_MAX ? bytes : SIZE_MAX) - below : 0;
+    pace.comfortable = heap / 5 * 2;
+    pace.ceiling = heap / 20 * 17;
+}
+
+static void set_pace(global_State* g)
+{
+    size_t used = g->totalbytes;
+    if (used < pace.comfortable)
+    {
+        g->gcgoal = kGoal;
+        g->gcstepmul = kStepMultiplier;
+        return;
+    }
+    int goal = int(pace.ceiling / (used / 100));
+    g->gcgoal = goal < kTightestGoal ? kTightestGoal : goal < kGoal ? goal : kGoal;
+    g->gcstepmul = kTightMultiplier;
+    // A collection that was not to start before the ceiling starts now.
+    if (g->gcstate == GCSpause && g->GCthreshold > pace.ceiling)
+        g->GCthreshold = pace.ceiling;
+}
+
+void* guest_allocate(void* userdata, void* block, size_t old_size, size_t new_size)
+{
+    if (new_size == 0)
+    {
+        free(block);
+        return nullptr;
+    }
+    if (userdata && new_size > old_size)
+        set_pace(static_cast<global_State*>(userdata));
+    return realloc(block, new_size);
+}

@@ -1,0 +1,115 @@
+//! What a run may use. Every limit is on by default.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Wall time of a run. Bounds how long a script may hold its permit, its instance and its caller.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Longest wall time that can be asked for: a day. Beyond that, a run is a daemon.
+pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Fuel that pure Luau burns in a second on the machine that it was measured on (`cargo bench`, see `docs/performance.md`).
+pub const FUEL_PER_SECOND: u64 = 10_000_000_000;
+
+/// How much faster than that machine a machine may be, or how much more fuel its instructions may cost, before fuel ends a
+/// run earlier than its wall time does.
+const FUEL_HEADROOM: u64 = 4;
+
+/// Bytes of all memories of an instance: the heap, the stacks and what the script keeps in them.
+pub const DEFAULT_MEMORY: usize = 64 << 20;
+
+/// Below this, the image of the guest itself does not fit.
+pub const MIN_MEMORY: usize = 4 << 20;
+
+/// A 32-bit memory ends here.
+pub const MAX_MEMORY: usize = 4 << 30;
+
+/// Bytes of script text, which the host copies into the guest.
+pub const DEFAULT_SCRIPT: usize = 1 << 20;
+
+/// Bytes of log lines that the host keeps: each line costs its text and [`LOG_LINE_OVERHEAD`].
+pub const DEFAULT_LOGS: usize = 1 << 20;
+
+/// What an empty log line costs: the host's own bookkeeping for it.
+pub const LOG_LINE_OVERHEAD: usize = 24;
+
+/// Bytes of JSON that the host copies out of the guest as the result.
+pub const DEFAULT_RESULT: usize = 1 << 20;
+
+/// Bytes of an error's message and of its traceback that the host copies out of the guest.
+pub const ERROR_TEXT: usize = 8 << 10;
+
+/// Bytes of all arguments of a script together, which the host copies into the guest.
+pub const ARGUMENTS: usize = 1 << 20;
+
+/// The limits of a run.
+///
+/// The defaults:
+/// - `timeout`: 30 s
+/// - `fuel`: none of its own; [`Limits::fuel`] scales it with `timeout`
+/// - `memory`: 64 MiB
+/// - `script`, `logs`, `result`: 1 MiB each
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Wall time, from the moment the run has its permit.
+    pub timeout: Duration,
+    /// Fuel, about an instruction each; `None` scales with `timeout`.
+    pub fuel: Option<u64>,
+    /// Bytes of all memories of the instance together.
+    pub memory: usize,
+    /// Bytes of script text.
+    pub script: usize,
+    /// Bytes of log lines; what is over it is cut, and the outcome says so.
+    pub logs: usize,
+    /// Bytes of the result as JSON; a larger one is an error.
+    pub result: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout: DEFAULT_TIMEOUT,
+            fuel: None,
+            memory: DEFAULT_MEMORY,
+            script: DEFAULT_SCRIPT,
+            logs: DEFAULT_LOGS,
+            result: DEFAULT_RESULT,
+        }
+    }
+}
+
+impl Limits {
+    /// The fuel of a run: as set, or four times what pure Luau burns in the wall time.
+    #[must_use]
+    pub fn fuel(&self) -> u64 {
+        self.fuel.unwrap_or_else(|| {
+            let milliseconds = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
+            milliseconds.saturating_mul(FUEL_PER_SECOND / 1000).saturating_mul(FUEL_HEADROOM)
+        })
+    }
+
+    /// Names the first limit that no run could work with.
+    ///
+    /// # Errors
+    ///
+    /// When the wall time is nothing or over a day, the fuel is nothing, or the memory is under 4 MiB or over 4 GiB.
+    pub fn check(&self) -> Result<(), InvalidLimit> {
+        if self.timeout.is_zero() || self.timeout > MAX_TIMEOUT {
+            return Err(InvalidLimit("timeout must be more than 0 and at most 86400 seconds"));
+        }
+        if self.fuel == Some(0) {
+            return Err(InvalidLimit("fuel must be more than 0"));
+        }
+        if !(MIN_MEMORY..=MAX_MEMORY).contains(&self.memory) {
+            return Err(InvalidLimit("memory must be between 4 MiB and 4096 MiB"));
+        }
+        Ok(())
+    }
+}
+
+/// A limit that no run could work with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidLimit(pub(crate) &'static str);

@@ -1,0 +1,116 @@
+//! Fuel, deadline, cancellation and memory: what stops a run, in one place.
+
+use super::run::State;
+use crate::bridge;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+use wasmtime::{ResourceLimiter, Store, StoreContextMut, Trap};
+
+/// Fuel between two points where a busy guest lets go of its thread: about 100 µs of work.
+const YIELD_INTERVAL: u64 = 500_000;
+
+/// Fuel that a call to the host costs: about what a script could have computed in the time of the cheapest one.
+const HOST_CALL: u64 = 5_000;
+
+/// What stopped a run from outside. Travels through wasmtime as the error of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    #[error("the run reached its deadline")]
+    Deadline,
+    #[error("the run was cancelled")]
+    Cancelled,
+}
+
+/// Counts what a run uses and knows when it must end.
+pub struct Meter {
+    pub deadline: Instant,
+    cancellation: CancellationToken,
+    pub memory: MemoryMeter,
+    pub host_calls: u64,
+    pub host_time: Duration,
+    entered: Instant,
+}
+
+impl Meter {
+    pub fn new(timeout: Duration, cancellation: CancellationToken, memory: usize) -> Self {
+        let now = Instant::now();
+        Self {
+            deadline: now + timeout,
+            cancellation,
+            memory: MemoryMeter { limit: memory, current: 0, peak: 0, denied: false },
+            host_calls: 0,
+            host_time: Duration::ZERO,
+            entered: now,
+        }
+    }
+
+    /// Why the run must end now, if it must.
+    fn stop(&self, now: Instant) -> Option<Stop> {
+        if self.cancellation.is_cancelled() {
+            Some(Stop::Cancelled)
+        } else if now >= self.deadline {
+            Some(Stop::Deadline)
+        } else {
+            None
+        }
+    }
+}
+
+/// Fills the tank and lets the guest be interrupted.
+pub fn install(store: &mut Store<State>, fuel: u64) -> wasmtime::Result<()> {
+    store.set_fuel(fuel)?;
+    store.fuel_async_yield_interval(Some(YIELD_INTERVAL))?;
+    store.limiter(|state| &mut state.meter.memory);
+    Ok(())
+}
+
+/// Setting the fuel restarts wasmtime's yield interval, so a script that only calls the host would never yield: each call
+/// checks for itself.
+impl bridge::State for State {
+    fn begin_call(store: &mut StoreContextMut<'_, Self>) -> wasmtime::Result<()> {
+        let now = Instant::now();
+        let fuel = store.get_fuel()?;
+        store.set_fuel(fuel.saturating_sub(HOST_CALL))?;
+        let meter = &mut store.data_mut().meter;
+        meter.host_calls += 1;
+        meter.entered = now;
+        if let Some(stop) = meter.stop(now) {
+            return Err(stop.into());
+        }
+        if fuel <= HOST_CALL {
+            return Err(Trap::OutOfFuel.into());
+        }
+        Ok(())
+    }
+
+    fn end_call(store: &mut StoreContextMut<'_, Self>) {
+        let meter = &mut store.data_mut().meter;
+        meter.host_time += meter.entered.elapsed();
+    }
+}
+
+/// Bytes of all memories of an instance together. A refusal is not an error: the guest's own allocator sees it first.
+pub struct MemoryMeter {
+    limit: usize,
+    current: usize,
+    pub peak: usize,
+    pub denied: bool,
+}
+
+impl ResourceLimiter for MemoryMeter {
+    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let total = self.current.saturating_sub(current).saturating_add(desired);
+        if total > self.limit {
+            self.denied = true;
+            return Ok(false);
+        }
+        self.current = total;
+        self.peak = self.peak.max(total);
+        Ok(true)
+    }
+
+    fn table_growing(&mut self, _current: usize, _desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        // The guest's table is fixed; its size is bounded by the pool.
+        Ok(maximum.is_some())
+    }
+}

@@ -1,0 +1,146 @@
+//! wasmtime, wrapped: a pool of instances of the guest, each of which runs one script within its limits.
+//!
+//! All arithmetic on fuel, deadlines and memory is in here. An engine never trusts the guest: what it says is checked, cut or
+//! refused by the host.
+
+mod config;
+mod contract;
+mod image;
+mod limits;
+mod meter;
+mod outcome;
+mod pool;
+mod receipt;
+mod run;
+mod script;
+
+pub use limits::{
+    DEFAULT_LOGS, DEFAULT_MEMORY, DEFAULT_RESULT, DEFAULT_SCRIPT, DEFAULT_TIMEOUT, FUEL_PER_SECOND, InvalidLimit, Limits, LOG_LINE_OVERHEAD,
+};
+pub use outcome::{DecodeError, ErrorKind, FileTouched, Outcome, ScriptError};
+pub use receipt::{HostCalls, Receipt};
+pub use run::{Refusal, Run};
+pub use script::{RunOptions, Script};
+
+use std::sync::{Arc, atomic::AtomicUsize};
+use tokio::sync::Semaphore;
+use wasmtime::component::{InstancePre, Linker};
+
+/// Runs at once for each core: a run that waits for the host leaves its core to others.
+const RUNS_PER_CORE: usize = 4;
+
+/// Runs that may wait for a permit; each holds its script in memory.
+const DEFAULT_QUEUE: usize = 1024;
+
+/// Most runs at once: each takes some 8 GiB of address space.
+const MAX_CONCURRENCY: usize = 4096;
+
+/// Runs scripts. Built once, shared by all; cloning is cheap.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    engine: wasmtime::Engine,
+    guest: InstancePre<run::State>,
+    permits: Semaphore,
+    concurrency: usize,
+    waiting: AtomicUsize,
+    queue: usize,
+}
+
+impl Engine {
+    /// An engine with the defaults of [`EngineBuilder`].
+    ///
+    /// # Errors
+    ///
+    /// See [`EngineBuilder::build`].
+    pub fn new() -> Result<Self, EngineError> {
+        Self::builder().build()
+    }
+
+    /// For an engine with settings of its own.
+    #[must_use]
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+}
+
+/// Settings of an engine.
+///
+/// The defaults:
+/// - `concurrency`: four runs a core
+/// - `queue`: 1,024 runs that wait
+#[derive(Clone, Debug)]
+pub struct EngineBuilder {
+    concurrency: usize,
+    queue: usize,
+}
+
+impl Default for EngineBuilder {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { concurrency: cores * RUNS_PER_CORE, queue: DEFAULT_QUEUE }
+    }
+}
+
+impl EngineBuilder {
+    /// How many runs there may be at once. Address space for all of them is reserved when the engine is built.
+    #[must_use]
+    pub fn concurrency(mut self, runs: usize) -> Self {
+        self.concurrency = runs.clamp(1, MAX_CONCURRENCY);
+        self
+    }
+
+    /// How many runs may wait for their turn; one more is refused at once.
+    #[must_use]
+    pub fn queue(mut self, runs: usize) -> Self {
+        self.queue = runs;
+        self
+    }
+
+    /// Loads the guest and reserves the pool.
+    ///
+    /// # Errors
+    ///
+    /// When the program was built without a guest, the CPU lacks what the guest was compiled for, or the address space can't be
+    /// had.
+    pub fn build(self) -> Result<Engine, EngineError> {
+        let mut settings = wasmtime::Config::new();
+        config::codegen(&mut settings);
+        config::stacks(&mut settings);
+        settings.allocation_strategy(pool::strategy(u32::try_from(self.concurrency).unwrap_or(u32::MAX)));
+        let engine = wasmtime::Engine::new(&settings).map_err(|error| EngineError::Pool(format!("{error:#}")))?;
+        let component = image::load(&engine)?;
+        let mut linker = Linker::new(&engine);
+        crate::bridge::add_to_linker(&mut linker)
+            .and_then(|()| linker.instantiate_pre(&component))
+            .map(|guest| Engine {
+                shared: Arc::new(Shared {
+                    engine,
+                    guest,
+                    permits: Semaphore::new(self.concurrency),
+                    concurrency: self.concurrency,
+                    waiting: AtomicUsize::new(0),
+                    queue: self.queue,
+                }),
+            })
+            .map_err(|error| EngineError::Image(format!("{error:#}")))
+    }
+}
+
+/// Why there is no engine.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The package was built with `TOOLSCRIPT_GUEST=stub`, or for documentation.
+    #[error("this build has no guest: it was made with TOOLSCRIPT_GUEST=stub; build it again without")]
+    NoGuest,
+    /// The guest was compiled for another CPU or another version of wasmtime.
+    #[error("the guest can't be loaded on this machine: {0}; build it with TOOLSCRIPT_CPU=v1, or native")]
+    Image(String),
+    /// The pool of instances can't be reserved.
+    #[error("the pool of instances can't be reserved: {0}; lower the concurrency, or raise the limit on address space")]
+    Pool(String),
+}

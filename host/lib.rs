@@ -1,0 +1,4 @@
+//! x
+mod bridge;
+pub mod engine;
+pub use bridge::{Listener, Progress};
