@@ -50,9 +50,9 @@ void operator delete[](void* block, size_t) noexcept
     free(block);
 }
 
-// Luau starts a collection when the heap has doubled since the last one, and has no emergency collection: at 40 MiB live it
-// would ask for 80. So near the limit the goal is set to what there is, and the collector's steps are made longer, for it to be
-// done before the memory is.
+// The collector's pace. Luau starts a collection when the heap has doubled since the last one, works in steps of one size
+// however large the allocation was, and has no emergency collection: at 40 MiB live it would ask for 80. So steps are as long as
+// what was allocated, and near the limit the goal is set to what there is and the work is done sooner.
 struct Pace
 {
     size_t comfortable; // below this many bytes, Luau's own pace
@@ -61,32 +61,35 @@ struct Pace
 
 static Pace pace = {SIZE_MAX, SIZE_MAX};
 
-constexpr int kGoal = 200;         // Luau's defaults, in percent
-constexpr int kStepMultiplier = 200;
-constexpr int kTightestGoal = 104; // a collection for each few percent of new objects, at worst
-constexpr int kTightMultiplier = 1600;
+constexpr int kGoal = 200;               // Luau's default: a collection ends when the heap has doubled
+constexpr int kTightestGoal = 104;       // at worst, a collection for each few percent of new objects
+constexpr int kWork = 200;               // Luau's default: two bytes of work for each that is allocated
+constexpr int kTightWork = 1600;         // a collection is done after a sixteenth of the heap was allocated anew
+constexpr size_t kShortestStep = 16384;  // nobody waits for a frame here: longer steps than Luau's 1 KiB cost less
+constexpr size_t kLongestStep = 1 << 24; // keeps the product with the work in 32 bits
 
 void guest_set_memory(lua_State* L, uint64_t bytes)
 {
-    // What is not the VM's heap: the C stack and static data lie below the first block; the rest is the malloc's overhead.
+    // What is not the VM's heap: the C stack and static data lie below the first block.
     size_t below = size_t(L->global);
     size_t heap = bytes > below ? size_t(bytes < SIZE_MAX ? bytes : SIZE_MAX) - below : 0;
     pace.comfortable = heap / 5 * 2;
     pace.ceiling = heap / 20 * 17;
 }
 
-static void set_pace(global_State* g)
+static void set_pace(global_State* g, size_t block)
 {
+    g->gcstepsize = int(block < kShortestStep ? kShortestStep : block < kLongestStep ? block : kLongestStep);
     size_t used = g->totalbytes;
     if (used < pace.comfortable)
     {
         g->gcgoal = kGoal;
-        g->gcstepmul = kStepMultiplier;
+        g->gcstepmul = kWork;
         return;
     }
-    int goal = int(pace.ceiling / (used / 100));
+    int goal = int(pace.ceiling / (used / 100 + 1));
     g->gcgoal = goal < kTightestGoal ? kTightestGoal : goal < kGoal ? goal : kGoal;
-    g->gcstepmul = kTightMultiplier;
+    g->gcstepmul = kTightWork;
     // A collection that was not to start before the ceiling starts now.
     if (g->gcstate == GCSpause && g->GCthreshold > pace.ceiling)
         g->GCthreshold = pace.ceiling;
@@ -100,6 +103,6 @@ void* guest_allocate(void* userdata, void* block, size_t old_size, size_t new_si
         return nullptr;
     }
     if (userdata && new_size > old_size)
-        set_pace(static_cast<global_State*>(userdata));
+        set_pace(static_cast<global_State*>(userdata), new_size);
     return realloc(block, new_size);
 }

@@ -1,4 +1,58 @@
-//! x
+//! Runs scripts that language models write: Luau inside WebAssembly, metered and boxed in.
+//!
+//! # Running a script
+//!
+//! An [`Engine`] is built once and shared. Each run gets a fresh instance of the guest (Luau's compiler and VM, compiled to a
+//! WASI component), which is dropped afterwards: nothing of one script is there for the next.
+//!
+//! ```
+//! use toolscript::{Engine, RunOptions, Script};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let engine = Engine::new()?;
+//! let script = Script::new("print('hello') return { sum = 1 + tonumber(...) }").with_arguments(["41"]);
+//! let run = engine.run(&script, RunOptions::default()).await?;
+//!
+//! assert_eq!(run.outcome.logs, ["hello"]);
+//! assert_eq!(run.outcome.result.as_ref().unwrap().get(), r#"{"sum":42}"#);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Limits
+//!
+//! [`Limits`] bound fuel, wall time, memory and what a script says and returns; all are on by default. A limit, a
+//! [cancellation](RunOptions::cancellation) or the end of the caller's future stops a script at once, and no script can catch it.
+//!
+//! ```
+//! use toolscript::{Engine, ErrorKind, Limits, RunOptions, Script};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut limits = Limits::default();
+//! limits.fuel = Some(1_000_000);
+//! let options = RunOptions { limits, ..RunOptions::default() };
+//! let run = Engine::new()?.run(&Script::new("print(1) while true do end"), options).await?;
+//!
+//! assert_eq!(run.outcome.result.unwrap_err().kind, ErrorKind::Fuel);
+//! assert_eq!(run.outcome.logs, ["1"]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Outcome and receipt
+//!
+//! The [`Outcome`] is for whoever asked for the run, and is what a model may read. The [`Receipt`] says what the run cost. A
+//! [`Listener`] hears of log lines and progress while the script runs.
+
+#![deny(missing_docs)]
+
 mod bridge;
-pub mod engine;
+mod engine;
+
 pub use bridge::{Listener, Progress};
+pub use engine::{
+    DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, FileTouched, HostCalls, InvalidLimit, Limits, Outcome, Receipt, Refusal, Run, RunOptions,
+    Script, ScriptError,
+};

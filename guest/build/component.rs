@@ -80,7 +80,10 @@ pub fn precompile(component: &[u8]) -> Result<Vec<u8>> {
         settings.target(&env::var("TARGET")?)?;
         for feature in cpu_features(&level)? {
             // SAFETY: the flags are Cranelift's own names; the engine compares them with the CPU before it loads the image.
-            unsafe { settings.cranelift_flag_enable(feature) };
+            #[expect(unsafe_code, reason = "naming CPU features; see SAFETY")]
+            unsafe {
+                settings.cranelift_flag_enable(feature)
+            };
         }
     }
     Ok(Engine::new(&settings)?.precompile_component(component)?)

@@ -1,6 +1,6 @@
 //! WASI's clocks, which are all of WASI that the guest imports.
 
-use super::{State, metered};
+use super::{State, define};
 use wasmtime::{
     StoreContextMut,
     component::{ComponentType, Linker, Lower},
@@ -22,11 +22,15 @@ struct Datetime {
 }
 
 pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    let mut wall = linker.instance("wasi:clocks/wall-clock@0.2.0")?;
-    wall.func_wrap("now", metered(|store: &mut StoreContextMut<'_, T>, ()| {
-        let now = store.data().as_ref().clocks.wall.now();
-        (Datetime { seconds: now.as_secs(), nanoseconds: now.subsec_nanos() },)
-    }))?;
-    let mut monotonic = linker.instance("wasi:clocks/monotonic-clock@0.2.0")?;
-    monotonic.func_wrap("now", metered(|store: &mut StoreContextMut<'_, T>, ()| (store.data().as_ref().clocks.monotonic.now(),)))
+    define(&mut linker.instance("wasi:clocks/wall-clock@0.2.0")?, "now", wall_now)?;
+    define(&mut linker.instance("wasi:clocks/monotonic-clock@0.2.0")?, "now", monotonic_now)
+}
+
+fn wall_now<T: State>(store: &mut StoreContextMut<'_, T>, (): ()) -> (Datetime,) {
+    let now = store.data().as_ref().clocks.wall.now();
+    (Datetime { seconds: now.as_secs(), nanoseconds: now.subsec_nanos() },)
+}
+
+fn monotonic_now<T: State>(store: &mut StoreContextMut<'_, T>, (): ()) -> (u64,) {
+    (store.data().as_ref().clocks.monotonic.now(),)
 }

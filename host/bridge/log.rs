@@ -1,6 +1,6 @@
 //! `toolscript:sandbox/log`: what a script says while it runs.
 
-use super::{State, metered};
+use super::{State, define};
 use std::sync::Arc;
 use wasmtime::{
     StoreContextMut,
@@ -87,8 +87,8 @@ fn text(bytes: &[u8], most: usize) -> String {
 
 pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     let mut log = linker.instance("toolscript:sandbox/log@0.1.0")?;
-    log.func_wrap("line", metered(line))?;
-    log.func_wrap("progress", metered(progress))
+    define(&mut log, "line", line)?;
+    define(&mut log, "progress", progress)
 }
 
 fn line<T: State>(store: &mut StoreContextMut<'_, T>, (bytes,): (WasmList<u8>,)) {

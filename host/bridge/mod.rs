@@ -8,7 +8,14 @@ mod log;
 
 pub use log::{Listener, LogBook, Progress};
 
-use wasmtime::{StoreContextMut, component::Linker};
+use std::{
+    future::poll_fn,
+    task::{Context, Poll},
+};
+use wasmtime::{
+    StoreContextMut,
+    component::{ComponentNamedList, Lift, Linker, LinkerInstance, Lower},
+};
 
 /// What the imports of one instance work on.
 pub(crate) struct Imports {
@@ -26,8 +33,8 @@ impl Imports {
 
 /// The state of a store that has imports, and that meters calls to them.
 pub(crate) trait State: AsRef<Imports> + AsMut<Imports> + Send + Sized + 'static {
-    /// Charges for a call that begins, and refuses it if the run must end.
-    fn begin_call(store: &mut StoreContextMut<'_, Self>) -> wasmtime::Result<()>;
+    /// Charges for a call that begins, and refuses it if the run must end. True if the guest has held its thread for long enough.
+    fn begin_call(store: &mut StoreContextMut<'_, Self>) -> wasmtime::Result<bool>;
 
     /// Takes the time of a call that ends.
     fn end_call(store: &mut StoreContextMut<'_, Self>);
@@ -39,14 +46,34 @@ pub(crate) fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Resul
     log::add_to_linker(linker)
 }
 
-/// Wraps a function of the host's so that each call of it is metered.
-fn metered<T: State, Arguments, Result>(
-    function: impl Fn(&mut StoreContextMut<'_, T>, Arguments) -> Result,
-) -> impl Fn(StoreContextMut<'_, T>, Arguments) -> wasmtime::Result<Result> {
-    move |mut store, arguments| {
-        T::begin_call(&mut store)?;
-        let result = function(&mut store, arguments);
-        T::end_call(&mut store);
-        Ok(result)
+/// Defines one import, metered. A script that does nothing but call the host lets go of its thread here.
+fn define<T: State, Arguments, Results>(
+    interface: &mut LinkerInstance<'_, T>,
+    name: &str,
+    function: fn(&mut StoreContextMut<'_, T>, Arguments) -> Results,
+) -> wasmtime::Result<()>
+where
+    Arguments: ComponentNamedList + Lift + Send + 'static,
+    Results: ComponentNamedList + Lower + Send + 'static,
+{
+    interface.func_wrap_async(name, move |mut store, arguments| {
+        Box::new(async move {
+            if T::begin_call(&mut store)? {
+                let mut yielded = false;
+                poll_fn(|context| once(&mut yielded, context)).await;
+            }
+            let results = function(&mut store, arguments);
+            T::end_call(&mut store);
+            Ok(results)
+        })
+    })
+}
+
+/// Pending once.
+fn once(yielded: &mut bool, context: &mut Context<'_>) -> Poll<()> {
+    if std::mem::replace(yielded, true) {
+        return Poll::Ready(());
     }
+    context.waker().wake_by_ref();
+    Poll::Pending
 }

@@ -1,41 +1,40 @@
 //! What a run may use. Every limit is on by default.
 
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Wall time of a run. Bounds how long a script may hold its permit, its instance and its caller.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Longest wall time that can be asked for: a day. Beyond that, a run is a daemon.
-pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Fuel that pure Luau burns in a second on the machine that it was measured on (`cargo bench`, see `docs/performance.md`).
-pub const FUEL_PER_SECOND: u64 = 10_000_000_000;
+const FUEL_PER_SECOND: u64 = 10_000_000_000;
 
 /// How much faster than that machine a machine may be, or how much more fuel its instructions may cost, before fuel ends a
 /// run earlier than its wall time does.
 const FUEL_HEADROOM: u64 = 4;
 
 /// Bytes of all memories of an instance: the heap, the stacks and what the script keeps in them.
-pub const DEFAULT_MEMORY: usize = 64 << 20;
+const DEFAULT_MEMORY: usize = 64 << 20;
 
 /// Below this, the image of the guest itself does not fit.
-pub const MIN_MEMORY: usize = 4 << 20;
+const MIN_MEMORY: usize = 4 << 20;
 
 /// A 32-bit memory ends here.
 pub const MAX_MEMORY: usize = 4 << 30;
 
 /// Bytes of script text, which the host copies into the guest.
-pub const DEFAULT_SCRIPT: usize = 1 << 20;
+const DEFAULT_SCRIPT: usize = 1 << 20;
 
 /// Bytes of log lines that the host keeps: each line costs its text and [`LOG_LINE_OVERHEAD`].
-pub const DEFAULT_LOGS: usize = 1 << 20;
+const DEFAULT_LOGS: usize = 1 << 20;
 
 /// What an empty log line costs: the host's own bookkeeping for it.
 pub const LOG_LINE_OVERHEAD: usize = 24;
 
 /// Bytes of JSON that the host copies out of the guest as the result.
-pub const DEFAULT_RESULT: usize = 1 << 20;
+const DEFAULT_RESULT: usize = 1 << 20;
 
 /// Bytes of an error's message and of its traceback that the host copies out of the guest.
 pub const ERROR_TEXT: usize = 8 << 10;
@@ -50,7 +49,7 @@ pub const ARGUMENTS: usize = 1 << 20;
 /// - `fuel`: none of its own; [`Limits::fuel`] scales it with `timeout`
 /// - `memory`: 64 MiB
 /// - `script`, `logs`, `result`: 1 MiB each
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
     /// Wall time, from the moment the run has its permit.

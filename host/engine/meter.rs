@@ -9,6 +9,9 @@ use wasmtime::{ResourceLimiter, Store, StoreContextMut, Trap};
 /// Fuel between two points where a busy guest lets go of its thread: about 100 µs of work.
 const YIELD_INTERVAL: u64 = 500_000;
 
+/// The same for a guest that only calls the host, by the clock.
+const YIELD_TIME: Duration = Duration::from_micros(100);
+
 /// Fuel that a call to the host costs: about what a script could have computed in the time of the cheapest one.
 const HOST_CALL: u64 = 5_000;
 
@@ -29,6 +32,7 @@ pub struct Meter {
     pub host_calls: u64,
     pub host_time: Duration,
     entered: Instant,
+    yielded: Instant,
 }
 
 impl Meter {
@@ -37,10 +41,11 @@ impl Meter {
         Self {
             deadline: now + timeout,
             cancellation,
-            memory: MemoryMeter { limit: memory, current: 0, peak: 0, denied: false },
+            memory: MemoryMeter::new(memory),
             host_calls: 0,
             host_time: Duration::ZERO,
             entered: now,
+            yielded: now,
         }
     }
 
@@ -65,9 +70,9 @@ pub fn install(store: &mut Store<State>, fuel: u64) -> wasmtime::Result<()> {
 }
 
 /// Setting the fuel restarts wasmtime's yield interval, so a script that only calls the host would never yield: each call
-/// checks for itself.
+/// checks for itself, and tells when it is time.
 impl bridge::State for State {
-    fn begin_call(store: &mut StoreContextMut<'_, Self>) -> wasmtime::Result<()> {
+    fn begin_call(store: &mut StoreContextMut<'_, Self>) -> wasmtime::Result<bool> {
         let now = Instant::now();
         let fuel = store.get_fuel()?;
         store.set_fuel(fuel.saturating_sub(HOST_CALL))?;
@@ -80,7 +85,11 @@ impl bridge::State for State {
         if fuel <= HOST_CALL {
             return Err(Trap::OutOfFuel.into());
         }
-        Ok(())
+        let due = now.duration_since(meter.yielded) >= YIELD_TIME;
+        if due {
+            meter.yielded = now;
+        }
+        Ok(due)
     }
 
     fn end_call(store: &mut StoreContextMut<'_, Self>) {
@@ -89,22 +98,42 @@ impl bridge::State for State {
     }
 }
 
+/// Bytes of the limit that the guest's own memory leaves for the heap of its exceptions: running out of memory is raised as one.
+const EXCEPTIONS: usize = 512 << 10;
+
 /// Bytes of all memories of an instance together. A refusal is not an error: the guest's own allocator sees it first.
 pub struct MemoryMeter {
     limit: usize,
-    current: usize,
+    total: usize,
+    linear: usize,
     pub peak: usize,
     pub denied: bool,
 }
 
+impl MemoryMeter {
+    fn new(limit: usize) -> Self {
+        Self { limit, total: 0, linear: 0, peak: 0, denied: false }
+    }
+
+    /// What the guest's own memory may grow to.
+    pub fn linear_limit(&self) -> usize {
+        self.limit - EXCEPTIONS
+    }
+}
+
 impl ResourceLimiter for MemoryMeter {
     fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let total = self.current.saturating_sub(current).saturating_add(desired);
-        if total > self.limit {
+        // The guest's own memory is made first, and is far larger than the other at any time.
+        let is_linear = current == self.linear;
+        let total = self.total.saturating_sub(current).saturating_add(desired);
+        if total > self.limit || (is_linear && desired > self.linear_limit()) {
             self.denied = true;
             return Ok(false);
         }
-        self.current = total;
+        if is_linear {
+            self.linear = desired;
+        }
+        self.total = total;
         self.peak = self.peak.max(total);
         Ok(true)
     }

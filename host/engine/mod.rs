@@ -14,9 +14,7 @@ mod receipt;
 mod run;
 mod script;
 
-pub use limits::{
-    DEFAULT_LOGS, DEFAULT_MEMORY, DEFAULT_RESULT, DEFAULT_SCRIPT, DEFAULT_TIMEOUT, FUEL_PER_SECOND, InvalidLimit, Limits, LOG_LINE_OVERHEAD,
-};
+pub use limits::{InvalidLimit, Limits};
 pub use outcome::{DecodeError, ErrorKind, FileTouched, Outcome, ScriptError};
 pub use receipt::{HostCalls, Receipt};
 pub use run::{Refusal, Run};

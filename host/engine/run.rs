@@ -157,7 +157,7 @@ impl Engine {
             arguments: script.arguments.clone(),
             io: None,
             seed: options.seed.unwrap_or_else(seed),
-            memory: options.limits.memory as u64,
+            memory: store.data().meter.memory.linear_limit() as u64,
         };
         let instance = self.shared.guest.instantiate_async(&mut *store).await?;
         let run: RunFunction = instance.get_typed_func(&mut *store, "run")?;
@@ -300,7 +300,10 @@ fn trap_error(trap: &wasmtime::Error, meter: &Meter, options: &RunOptions, fuel:
         Some(Trap::OutOfFuel) => error(ErrorKind::Fuel, format!("the script used up its fuel ({fuel})")),
         Some(Trap::StackOverflow) => error(ErrorKind::Runtime, "stack overflow".into()),
         // Where the guest could not turn a refused allocation into an error, it ends itself.
-        Some(_) if meter.memory.denied => error(ErrorKind::Memory, "not enough memory".into()),
+        _ if meter.memory.denied => {
+            tracing::info!(error = format!("{trap:#}"), "the guest ended itself for lack of memory");
+            error(ErrorKind::Memory, "not enough memory".into())
+        }
         _ => {
             tracing::error!(error = format!("{trap:#}"), "the sandbox failed");
             internal()

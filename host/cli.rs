@@ -1,0 +1,61 @@
+//! The command line, in two stages: parsed here, then resolved with the configuration file by each command.
+
+mod run;
+mod terminal;
+
+use clap::{Parser, Subcommand, error::ErrorKind};
+use std::process::ExitCode;
+use tracing_subscriber::EnvFilter;
+
+/// Wrong usage or a wrong configuration.
+const EXIT_USAGE: u8 = 2;
+
+/// Runs Luau scripts inside WebAssembly, metered and boxed in.
+#[derive(Parser)]
+#[command(name = "toolscript", version, arg_required_else_help = true, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs a script and prints what it says, then its result.
+    Run(run::Arguments),
+}
+
+/// Parses, runs, and answers with the exit code.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    log_to_stderr();
+    let ended = match arguments.command {
+        Command::Run(arguments) => run::run(arguments),
+    };
+    ended.unwrap_or_else(|error| {
+        terminal::error_line(&format!("{error:#}"));
+        ExitCode::from(EXIT_USAGE)
+    })
+}
+
+/// Help goes to standard output; a mistake is one line on standard error.
+fn usage(error: &clap::Error) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) {
+        // A reader that went away is no error.
+        let _ = error.print();
+        return if error.use_stderr() { ExitCode::from(EXIT_USAGE) } else { ExitCode::SUCCESS };
+    }
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: ")).map(|tip| format!("; {tip}")).unwrap_or_default();
+    terminal::error_line(&format!("{}{tip} (see 'toolscript --help')", first.trim_start_matches("error: ")));
+    ExitCode::from(EXIT_USAGE)
+}
+
+/// `TOOLSCRIPT_LOG` is a filter such as `debug`; warnings and errors are shown without it.
+fn log_to_stderr() {
+    let filter = EnvFilter::builder().with_env_var("TOOLSCRIPT_LOG").with_default_directive(tracing::Level::WARN.into()).from_env_lossy();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}

@@ -1,0 +1,131 @@
+//! What a person sees: lines of a script, results and errors.
+//!
+//! Text of a script's is hostile on a terminal: its control characters are shown as escapes there, and passed on as they are
+//! only into a pipe or a file.
+
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal as _, Write as _},
+    sync::mpsc::{self, Sender},
+    thread::JoinHandle,
+};
+use toolscript::{Listener, Outcome};
+
+/// Prints one line of our own on standard error.
+pub fn error_line(message: &str) {
+    let message = if io::stderr().is_terminal() { escape(message) } else { Cow::Borrowed(message) };
+    // There is nobody left to tell if standard error is gone.
+    let _ = writeln!(io::stderr(), "error: {message}");
+}
+
+/// Prints lines as they come, on a thread of its own: a reader that is slow, or has gone, must not hold up the script. The lines
+/// that can wait for it are bounded by the run's log limit.
+pub struct LivePrinter {
+    lines: Sender<String>,
+}
+
+impl LivePrinter {
+    /// The printer, and the thread to join after it was dropped.
+    pub fn start() -> (Self, JoinHandle<()>) {
+        let (lines, queue) = mpsc::channel::<String>();
+        let thread = std::thread::spawn(move || {
+            let mut output = Output::new();
+            for line in queue {
+                output.line(&line);
+            }
+        });
+        (Self { lines }, thread)
+    }
+}
+
+impl Listener for LivePrinter {
+    fn line(&self, line: &str) {
+        // The thread ends only after this sender is gone.
+        let _ = self.lines.send(line.to_owned());
+    }
+}
+
+/// Standard output. A broken pipe is not an error: the rest is not printed.
+pub struct Output {
+    stdout: io::Stdout,
+    terminal: bool,
+    broken: bool,
+}
+
+impl Output {
+    pub fn new() -> Self {
+        let stdout = io::stdout();
+        let terminal = stdout.is_terminal();
+        Self { stdout, terminal, broken: false }
+    }
+
+    /// Prints a line of a script's and shows it at once.
+    pub fn line(&mut self, line: &str) {
+        let line = if self.terminal { escape(line) } else { Cow::Borrowed(line) };
+        self.write(&line);
+    }
+
+    /// Prints JSON text. What could harm a terminal is inside strings, where JSON has its own escapes.
+    pub fn json(&mut self, json: &str) {
+        let json = if self.terminal { escape_with(json, |code| format!("\\u{code:04x}")) } else { Cow::Borrowed(json) };
+        self.write(&json);
+    }
+
+    fn write(&mut self, line: &str) {
+        if self.broken {
+            return;
+        }
+        let mut stdout = self.stdout.lock();
+        self.broken = writeln!(stdout, "{line}").and_then(|()| stdout.flush()).is_err();
+    }
+}
+
+/// Prints the result, or the error and how it came to it, and what was cut.
+pub fn print_outcome(outcome: &Outcome) {
+    match &outcome.result {
+        // A script that returns nothing has said all it had to say.
+        Ok(result) if result.get() == "null" => {}
+        Ok(result) => Output::new().json(result.get()),
+        Err(error) => {
+            error_line(&format!("{}: {}", error.kind.name(), error.message));
+            for frame in error.traceback.iter().flat_map(|traceback| traceback.lines()) {
+                let _ = writeln!(io::stderr(), "  at {}", escape(frame));
+            }
+        }
+    }
+    if !outcome.truncated.is_empty() {
+        let _ = writeln!(io::stderr(), "note: cut at its limit: {}", outcome.truncated.join(", "));
+    }
+}
+
+/// Control characters as escapes, but for the tab; a newline inside a `print` stays one.
+fn escape(text: &str) -> Cow<'_, str> {
+    escape_with(text, |code| format!("\\u{{{code:x}}}"))
+}
+
+fn escape_with(text: &str, escape: impl Fn(u32) -> String) -> Cow<'_, str> {
+    let harmful = |character: char| character.is_control() && !matches!(character, '\t' | '\n');
+    if !text.contains(harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if harmful(character) {
+            escaped.push_str(&escape(character.into()));
+        } else {
+            escaped.push(character);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escape;
+
+    #[test]
+    fn control_characters_are_escaped_and_text_is_not() {
+        assert_eq!(escape("plain\tä 漢\n"), "plain\tä 漢\n");
+        assert_eq!(escape("\x1b[31mred\x07\r\u{9b}2J\u{7f}"), "\\u{1b}[31mred\\u{7}\\u{d}\\u{9b}2J\\u{7f}");
+    }
+}
