@@ -1,0 +1,109 @@
+//! Runs the same scripts here and in native Luau, alternating, and prints the ratios; `cargo bench -p toolscript-bench`.
+//!
+//! The table is also written to `target/toolscript-bench.json`.
+
+use anyhow::{Context as _, Result, ensure};
+use std::{
+    env, fs,
+    hint::black_box,
+    path::PathBuf,
+    pin::Pin,
+    process::Command,
+    task::{Context, Waker},
+    time::Instant,
+};
+use toolscript::{Engine, RunOptions, Script};
+use toolscript_bench::{Row, Table, median, run_native};
+
+/// Scripts, how often each is run, and the ratio to native Luau that it must reach.
+const SCRIPTS: [(&str, &str, usize, Option<f64>); 7] = [
+    ("return 1 + 1", include_str!("scripts/one_plus_one.luau"), 2000, Some(0.4)),
+    ("typical script", include_str!("scripts/typical.luau"), 500, Some(1.2)),
+    ("ten prints", include_str!("scripts/ten_prints.luau"), 1000, None),
+    ("long CPU run", include_str!("scripts/cpu.luau"), 7, None),
+    ("format and match 60,000 rows", include_str!("scripts/rows.luau"), 7, None),
+    ("sort and hash 300,000 numbers", include_str!("scripts/tables.luau"), 7, None),
+    ("pcall(error), 100,000 times", include_str!("scripts/pcall_error.luau"), 7, Some(1.0)),
+];
+
+const IDLE_INSTANCES: usize = 64;
+
+fn main() -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut table = Table::default();
+    runtime.block_on(compare_scripts(&mut table))?;
+    table.rows.push(runtime.block_on(async { idle_memory() })?);
+    table.rows.push(process_start()?);
+    println!("{table}");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/toolscript-bench.json");
+    fs::write(path, serde_json::to_string_pretty(&table)?)?;
+    Ok(())
+}
+
+async fn compare_scripts(table: &mut Table) -> Result<()> {
+    let engine = Engine::builder().concurrency(4).build()?;
+    for (name, source, times, target) in SCRIPTS {
+        let script = Script::new(source);
+        let (mut here, mut native) = (Vec::new(), Vec::new());
+        for round in 0..times + times / 10 + 1 {
+            let started = Instant::now();
+            let run = engine.run(&script, RunOptions::default()).await?;
+            let here_took = started.elapsed();
+            let started = Instant::now();
+            let (result, lines) = run_native(source).map_err(|error| anyhow::anyhow!("{error}"))?;
+            let native_took = started.elapsed();
+            // The first tenth warms up, and is checked: both must do the same work.
+            if round > times / 10 {
+                here.push(here_took);
+                native.push(native_took);
+            } else {
+                let ours: serde_json::Value = run.outcome.decode()?;
+                let theirs: serde_json::Value = serde_json::from_str(&result)?;
+                ensure!(ours == theirs, "{name}: {ours} here, {theirs} natively");
+                ensure!(run.outcome.logs == lines, "{name}: other lines");
+            }
+            black_box((run, result));
+        }
+        table.rows.push(Row { name, here: median(here), native: Some(median(native)), target, unit: "µs" });
+    }
+    Ok(())
+}
+
+/// What each of many instances costs while it is alive and waits: they have printed a line and yielded.
+fn idle_memory() -> Result<Row> {
+    let engine = Engine::builder().concurrency(IDLE_INSTANCES).build()?;
+    let script = Script::new("local t = {} for i = 1, 100 do t[i] = tostring(i) end print(#t) while true do end");
+    let mut runs: Vec<Pin<Box<_>>> = (0..IDLE_INSTANCES).map(|_| Box::pin(engine.run(&script, RunOptions::default()))).collect();
+    let before = resident()?;
+    let mut context = Context::from_waker(Waker::noop());
+    for run in &mut runs {
+        ensure!(run.as_mut().poll(&mut context).is_pending(), "a run ended");
+    }
+    let here = (resident()?.saturating_sub(before)) as f64 / IDLE_INSTANCES as f64 / 1024.0;
+    Ok(Row { name: "memory of a live instance", here, native: None, target: Some(2048.0), unit: "KiB" })
+}
+
+/// Bytes of this process that are in memory.
+fn resident() -> Result<u64> {
+    let status = fs::read_to_string("/proc/self/status").context("this part of the bench needs Linux")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
+}
+
+/// From the start of the program to its exit, with a result in between.
+fn process_start() -> Result<Row> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let built = Command::new(cargo).args(["build", "--quiet", "--release", "--bin", "toolscript"]).current_dir(&root).status()?;
+    ensure!(built.success(), "toolscript does not build");
+    let program = root.join("target/release").join(format!("toolscript{}", env::consts::EXE_SUFFIX));
+    let mut samples = Vec::new();
+    for _ in 0..50 {
+        let started = Instant::now();
+        let output = Command::new(&program).args(["run", "-e", "return 1"]).output()?;
+        samples.push(started.elapsed());
+        ensure!(output.stdout == b"1\n", "another result");
+    }
+    Ok(Row { name: "toolscript run -e 'return 1'", here: median(samples) / 1000.0, native: None, target: Some(20.0), unit: "ms" })
+}
+

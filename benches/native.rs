@@ -1,0 +1,24 @@
+//! Native Luau as a careful embedder would use it: a fresh VM a script, sandboxed, `print` captured, the result as JSON.
+
+use mlua::{Lua, MultiValue, Result, Value, Variadic};
+use mlua::chunk::Compiler;
+use std::{cell::RefCell, rc::Rc};
+
+/// Runs a script in a VM of its own; the result as JSON text, and the lines that it printed.
+pub fn run_native(source: &str) -> Result<(String, Vec<String>)> {
+    let lua = Lua::new();
+    let lines = Rc::new(RefCell::new(Vec::new()));
+    let kept = Rc::clone(&lines);
+    let print = lua.create_function(move |_, values: Variadic<Value>| {
+        let texts = values.iter().map(Value::to_string).collect::<Result<Vec<_>>>()?;
+        kept.borrow_mut().push(texts.join("\t"));
+        Ok(())
+    })?;
+    lua.globals().set("print", print)?;
+    lua.sandbox(true)?;
+    let compiler = Compiler::new().set_optimization_level(2).set_debug_level(1);
+    let values: MultiValue = lua.load(source).set_name("=script").set_compiler(compiler).eval()?;
+    let json = serde_json::to_string(&values.into_iter().next().unwrap_or(Value::Nil)).map_err(mlua::Error::external)?;
+    let lines = lines.take();
+    Ok((json, lines))
+}

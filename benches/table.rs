@@ -1,0 +1,50 @@
+//! The table of ratios.
+
+use serde::Serialize;
+use std::{fmt, time::Duration};
+
+/// One comparison.
+#[derive(Serialize)]
+pub struct Row {
+    pub name: &'static str,
+    /// Microseconds here, p50.
+    pub here: f64,
+    /// Microseconds of native Luau, p50; nothing where there is no peer.
+    pub native: Option<f64>,
+    /// What must be reached: a ratio, or an absolute number where there is no peer.
+    pub target: Option<f64>,
+    pub unit: &'static str,
+}
+
+impl Row {
+    fn measure(&self) -> f64 {
+        self.native.map_or(self.here, |native| self.here / native)
+    }
+}
+
+/// All comparisons of a run.
+#[derive(Default, Serialize)]
+pub struct Table {
+    pub rows: Vec<Row>,
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<34} {:>12} {:>12} {:>7} {:>8}", "", "here", "native", "ratio", "target")?;
+        for row in &self.rows {
+            let unit = row.unit;
+            let here = format!("{:.1} {unit}", row.here);
+            let native = row.native.map_or(String::new(), |native| format!("{native:.1} {unit}"));
+            let ratio = row.native.map_or(String::new(), |_| format!("{:.2}", row.measure()));
+            let target = row.target.map_or(String::new(), |target| format!("{target}{}", if row.measure() <= target { "" } else { " MISSED" }));
+            writeln!(f, "{:<34} {here:>12} {native:>12} {ratio:>7} {target:>8}", row.name)?;
+        }
+        Ok(())
+    }
+}
+
+/// The middle of the samples, in microseconds.
+pub fn median(mut samples: Vec<Duration>) -> f64 {
+    samples.sort();
+    samples[samples.len() / 2].as_secs_f64() * 1e6
+}
