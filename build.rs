@@ -2,6 +2,13 @@
 //!
 //! The steps are in `guest/build/`; what they leave in `OUT_DIR` is embedded by `host/engine/image.rs`.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stderr,
+    reason = "a build script reads and writes files, and talks to cargo by printing"
+)]
+
 #[path = "host/engine/config.rs"]
 mod config;
 #[path = "guest/build/mod.rs"]

@@ -1,7 +1,7 @@
 //! Native Luau as a careful embedder would use it: a fresh VM a script, sandboxed, `print` captured, the result as JSON.
 
-use mlua::{Lua, MultiValue, Result, Value, Variadic};
 use mlua::chunk::Compiler;
+use mlua::{Lua, MultiValue, Result, Value, Variadic};
 use std::{cell::RefCell, rc::Rc};
 
 /// Runs a script in a VM of its own; the result as JSON text, and the lines that it printed.

@@ -36,7 +36,8 @@ impl fmt::Display for Table {
             let here = format!("{:.1} {unit}", row.here);
             let native = row.native.map_or(String::new(), |native| format!("{native:.1} {unit}"));
             let ratio = row.native.map_or(String::new(), |_| format!("{:.2}", row.measure()));
-            let target = row.target.map_or(String::new(), |target| format!("{target}{}", if row.measure() <= target { "" } else { " MISSED" }));
+            let target =
+                row.target.map_or(String::new(), |target| format!("{target}{}", if row.measure() <= target { "" } else { " MISSED" }));
             writeln!(f, "{:<34} {here:>12} {native:>12} {ratio:>7} {target:>8}", row.name)?;
         }
         Ok(())

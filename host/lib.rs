@@ -53,6 +53,6 @@ mod engine;
 
 pub use bridge::{Listener, Progress};
 pub use engine::{
-    DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, FileTouched, HostCalls, InvalidLimit, Limits, Outcome, Receipt, Refusal, Run, RunOptions,
-    Script, ScriptError,
+    DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, FileTouched, HostCalls, InvalidLimit, Limits, Outcome, Receipt, Refusal,
+    Run, RunOptions, Script, ScriptError,
 };

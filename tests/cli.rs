@@ -65,7 +65,11 @@ fn exit_codes_tell_whose_fault_it_was() {
         (&["run", "-e", "error('boom')"], 1, "error: runtime: script:1: boom\n  at [C] function error\n  at script:1\n"),
         (&["run", "-e", "return print"], 1, "error: result: result is a function: it can't be written as JSON\n"),
         (&["run", "-e", "while true do end", "--fuel", "1000000"], 3, "error: fuel: the script used up its fuel (1000000)\n"),
-        (&["run", "-e", "pcall(function() while true do end end)", "--timeout", "0.2"], 3, "error: timeout: the script ran longer than 0.2 s\n"),
+        (
+            &["run", "-e", "pcall(function() while true do end end)", "--timeout", "0.2"],
+            3,
+            "error: timeout: the script ran longer than 0.2 s\n",
+        ),
         (
             &["run", "-e", "local s = 'x' while true do s = s .. s end", "--memory-limit", "16"],
             3,
@@ -86,13 +90,25 @@ fn wrong_usage_is_one_line_and_exit_2() {
         &run(&["run", "x", "--fule", "1"]),
         "unexpected argument '--fule' found; a similar argument exists: '--fuel' (see 'toolscript --help')",
     );
-    refused(&run(&["run", "x", "--fuel", "much"]), "invalid value 'much' for '--fuel <N>': invalid digit found in string (see 'toolscript --help')");
-    refused(&run(&["run", "x", "--timeout", "soon"]), "invalid value 'soon' for '--timeout <S>': not a number of seconds (see 'toolscript --help')");
-    refused(&run(&["run", "x", "--memory-limit", "1"]), "invalid value '1' for '--memory-limit <MIB>': 1 is not in 4..=4096 (see 'toolscript --help')");
+    refused(
+        &run(&["run", "x", "--fuel", "much"]),
+        "invalid value 'much' for '--fuel <N>': invalid digit found in string (see 'toolscript --help')",
+    );
+    refused(
+        &run(&["run", "x", "--timeout", "soon"]),
+        "invalid value 'soon' for '--timeout <S>': not a number of seconds (see 'toolscript --help')",
+    );
+    refused(
+        &run(&["run", "x", "--memory-limit", "1"]),
+        "invalid value '1' for '--memory-limit <MIB>': 1 is not in 4..=4096 (see 'toolscript --help')",
+    );
     refused(&run(&["run", "-e", "", "--timeout", "0"]), "timeout must be more than 0 and at most 86400 seconds");
     refused(&run(&["run", "-e", "", "--fuel", "0"]), "fuel must be more than 0");
     refused(&run(&["run", "-e", "", "--io-dir", "../x"]), "--io-dir ../x: a path with '..' is not allowed; name the folder itself");
-    refused(&run(&["run", "-e", "", "--io-dir", "x", "--no-io"]), "the argument '--io-dir <DIR>' cannot be used with '--no-io' (see 'toolscript --help')");
+    refused(
+        &run(&["run", "-e", "", "--io-dir", "x", "--no-io"]),
+        "the argument '--io-dir <DIR>' cannot be used with '--no-io' (see 'toolscript --help')",
+    );
     refused(&run(&["run"]), "the following required arguments were not provided: <FILE> (see 'toolscript --help')");
     refused(&run(&["jump"]), "unrecognized subcommand 'jump' (see 'toolscript --help')");
 }
@@ -113,7 +129,17 @@ fn help_and_version_are_not_errors() {
     assert_eq!(text(&output.stdout), concat!("toolscript ", env!("CARGO_PKG_VERSION"), "\n"));
     let output = run(&["run", "--help"]);
     assert_eq!(output.status.code(), Some(0));
-    for flag in ["-e <CODE>", "--json", "--receipt", "--timeout <S>", "--fuel <N>", "--memory-limit <MIB>", "--io-dir <DIR>", "--no-io", "--config <FILE>"] {
+    for flag in [
+        "-e <CODE>",
+        "--json",
+        "--receipt",
+        "--timeout <S>",
+        "--fuel <N>",
+        "--memory-limit <MIB>",
+        "--io-dir <DIR>",
+        "--no-io",
+        "--config <FILE>",
+    ] {
         assert!(text(&output.stdout).contains(flag), "{flag}");
     }
 }
@@ -149,7 +175,10 @@ fn the_configuration_sets_limits_and_flags_win() {
 fn a_wrong_configuration_is_named() {
     let folder = TempDir::new().expect("a folder");
     for (config, message) in [
-        ("[limits]\n\ntimeot = 3\n", "line 3: unknown field `timeot`, expected one of `timeout`, `fuel`, `memory`, `script`, `logs`, `result`"),
+        (
+            "[limits]\n\ntimeot = 3\n",
+            "line 3: unknown field `timeot`, expected one of `timeout`, `fuel`, `memory`, `script`, `logs`, `result`",
+        ),
         ("[limit]\n", "line 1: unknown field `limit`, expected `limits`"),
         ("[limits]\ntimeout = \"long\"\n", "line 2: invalid type: string \"long\", expected f64"),
         ("[limits]\nmemory = 5\n", "[limits]: memory must be between 4 MiB and 4096 MiB"),

@@ -54,7 +54,8 @@ async fn poison_does_not_reach_the_next_run() {
     let first = run(poison).await;
     // `_G` is the script's own table of globals, or the frozen one: in both cases only this run is hurt.
     assert!(first.outcome.result.is_ok() || first.outcome.result.is_err());
-    let second = run("return planted == nil, string.format('%d', 1), ('x'):upper(), tostring(1), type(print), json.encode(json.null)").await;
+    let second =
+        run("return planted == nil, string.format('%d', 1), ('x'):upper(), tostring(1), type(print), json.encode(json.null)").await;
     assert_eq!(second.outcome.result.expect("a result").get(), r#"[true,"1","X","1","function","null"]"#);
 }
 

@@ -113,10 +113,7 @@ async fn a_result_over_its_limit_is_an_error() {
     assert_eq!(run_with("return '12345678'", options.clone()).await.outcome.result.expect("it fits").get(), "\"12345678\"");
     let error = run_with("return '123456789'", options).await.outcome.result.expect_err("too large");
     assert_eq!(error.kind, ErrorKind::Result);
-    assert_eq!(
-        error.message,
-        "the result is 11 bytes as JSON; at most 10 are allowed: return less, or print or write it in parts"
-    );
+    assert_eq!(error.message, "the result is 11 bytes as JSON; at most 10 are allowed: return less, or print or write it in parts");
 }
 
 #[tokio::test]
@@ -167,7 +164,10 @@ async fn more_runs_than_allowed_are_refused_at_once() {
     for run in [first, second] {
         assert_eq!(run.expect("it was made").outcome.result.expect_err("a stop").kind, ErrorKind::Cancelled);
     }
-    assert_eq!(engine.run(&Script::new("return 1"), RunOptions::default()).await.expect("free again").outcome.result.expect("1").get(), "1");
+    assert_eq!(
+        engine.run(&Script::new("return 1"), RunOptions::default()).await.expect("free again").outcome.result.expect("1").get(),
+        "1"
+    );
 }
 
 #[derive(Default)]
@@ -198,8 +198,14 @@ async fn a_listener_hears_lines_and_progress_in_order() {
 async fn a_seed_makes_chance_repeatable() {
     let source = "return math.random(), math.random(1, 100)";
     let seeded = |seed| RunOptions { seed: Some(seed), ..RunOptions::default() };
-    let texts = [run_with(source, seeded(1)).await, run_with(source, seeded(1)).await, run_with(source, seeded(2)).await, run(source).await, run(source).await]
-        .map(|run| run.outcome.result.expect("a result").get().to_owned());
+    let texts = [
+        run_with(source, seeded(1)).await,
+        run_with(source, seeded(1)).await,
+        run_with(source, seeded(2)).await,
+        run(source).await,
+        run(source).await,
+    ]
+    .map(|run| run.outcome.result.expect("a result").get().to_owned());
     assert_eq!(texts[0], texts[1]);
     assert_ne!(texts[0], texts[2]);
     assert_ne!(texts[3], texts[4]);

@@ -24,7 +24,9 @@ async fn hostile_scripts_end_as_their_first_lines_say() {
 
 #[tokio::test]
 async fn a_stack_overflow_can_be_caught() {
-    for recursion in ["return 1 + again()", "return (string.gsub('a', 'a', again))", "table.sort({ 2, 1 }, again)", "coroutine.wrap(again)()"] {
+    for recursion in
+        ["return 1 + again()", "return (string.gsub('a', 'a', again))", "table.sort({ 2, 1 }, again)", "coroutine.wrap(again)()"]
+    {
         let source = format!("local function again() {recursion} end local ok, message = pcall(again) return ok, message");
         let (ok, message): (bool, String) = run(&source).await.outcome.decode().expect("a result");
         assert!(!ok);
@@ -87,10 +89,13 @@ async fn a_script_over_its_size_is_refused() {
 async fn running_out_of_memory_while_compiling_is_a_memory_error() {
     // Each line costs the parser and the compiler far more than its text.
     let source = "a={{},{},{},{},{},{},{}}".repeat(160_000);
-    let run = run_with(&source, limited(|limits| {
-        limits.script = 8 << 20;
-        limits.memory = 24 << 20;
-    }))
+    let run = run_with(
+        &source,
+        limited(|limits| {
+            limits.script = 8 << 20;
+            limits.memory = 24 << 20;
+        }),
+    )
     .await;
     let error = run.outcome.result.expect_err("a memory error");
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Memory, "not enough memory"));

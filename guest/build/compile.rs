@@ -6,10 +6,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 /// The target, and the exceptions that wasmtime knows: the standard form, with `exnref`.
@@ -50,7 +47,7 @@ struct Unit {
 pub fn core_module(zig: &Zig, luau: &Luau, out: &Path) -> Result<Vec<u8>> {
     let objects = out.join("objects");
     fs::create_dir_all(&objects)?;
-    let mut units = luau_units(luau, out)?;
+    let mut units = luau_units(luau)?;
     units.extend(glue_units(luau, out)?);
     units.extend(exception_units(zig));
     say(&format!("compiling Luau and the guest to wasm ({} files; half a minute the first time)", units.len()));
@@ -63,7 +60,7 @@ fn includes(luau: &Luau) -> Vec<String> {
     luau.includes().iter().map(|folder| format!("-I{}", folder.display())).collect()
 }
 
-fn luau_units(luau: &Luau, _out: &Path) -> Result<Vec<Unit>> {
+fn luau_units(luau: &Luau) -> Result<Vec<Unit>> {
     let units = luau.sources()?.into_iter().map(|source| {
         let mut flags: Vec<String> = CXX.iter().map(ToString::to_string).chain(includes(luau)).collect();
         // Luau's interpreter loop: with fuel on, -O1 spills less and runs 5 to 8 % faster.
@@ -133,28 +130,20 @@ fn compile_all(zig: &Zig, units: &[Unit], objects: &Path) -> Result<Vec<PathBuf>
         .enumerate()
         .map(|(index, unit)| objects.join(format!("{index:03}-{}.o", unit.source.file_stem().unwrap_or_default().display())))
         .collect();
-    let jobs = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(2);
+    let jobs: usize = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(2);
     let next = AtomicUsize::new(0);
-    let failure = Mutex::new(None);
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                while let Some((unit, output)) = {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    units.get(index).zip(outputs.get(index))
-                } {
-                    if let Err(error) = compile(zig, unit, output) {
-                        next.store(units.len(), Ordering::Relaxed);
-                        failure.lock().unwrap().get_or_insert(error);
-                    }
-                }
-            });
+    let work = || -> Result<()> {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some((unit, output)) = units.get(index).zip(outputs.get(index)) else { return Ok(()) };
+            compile(zig, unit, output)?;
         }
-    });
-    match failure.into_inner().unwrap() {
-        Some(error) => Err(error),
-        None => Ok(outputs),
-    }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| bail!("a compile thread panicked")))
+    })?;
+    Ok(outputs)
 }
 
 fn compile(zig: &Zig, unit: &Unit, output: &Path) -> Result<()> {

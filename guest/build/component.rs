@@ -91,8 +91,19 @@ pub fn precompile(component: &[u8]) -> Result<Vec<u8>> {
 
 /// The features that every CPU of a level has. Levels exist on x86-64 only.
 fn cpu_features(level: &str) -> Result<&'static [&'static str]> {
-    const V3: &[&str] =
-        &["has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt", "has_avx", "has_avx2", "has_bmi1", "has_bmi2", "has_fma", "has_lzcnt"];
+    const V3: &[&str] = &[
+        "has_sse3",
+        "has_ssse3",
+        "has_sse41",
+        "has_sse42",
+        "has_popcnt",
+        "has_avx",
+        "has_avx2",
+        "has_bmi1",
+        "has_bmi2",
+        "has_fma",
+        "has_lzcnt",
+    ];
     match (env::var("CARGO_CFG_TARGET_ARCH")?.as_str(), level) {
         ("x86_64", "v3") => Ok(V3),
         ("x86_64", "v2") => Ok(&V3[..5]),

@@ -71,8 +71,11 @@ fn from_metadata() -> Option<PathBuf> {
 fn from_registry() -> Option<PathBuf> {
     let registries = fs::read_dir(Path::new(&env::var_os("CARGO_HOME")?).join("registry/src")).ok()?;
     // The same exact version as in Cargo.toml.
-    registries.flatten().find_map(|registry| {
-        let packages = fs::read_dir(registry.path()).ok()?;
-        packages.flatten().find(|package| package.file_name().to_string_lossy().starts_with("luau0-src-0.22.0"))
-    }).map(|package| package.path().join("luau"))
+    registries
+        .flatten()
+        .find_map(|registry| {
+            let packages = fs::read_dir(registry.path()).ok()?;
+            packages.flatten().find(|package| package.file_name().to_string_lossy().starts_with("luau0-src-0.22.0"))
+        })
+        .map(|package| package.path().join("luau"))
 }

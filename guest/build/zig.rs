@@ -35,11 +35,8 @@ impl Zig {
             return Self::new(command, cache);
         }
         let fetched = cache.join(format!("ziglang-{VERSION}"));
-        let candidates = [
-            vec![PathBuf::from("zig")],
-            vec![PathBuf::from("python3"), "-m".into(), "ziglang".into()],
-            vec![executable(&fetched)],
-        ];
+        let candidates =
+            [vec![PathBuf::from("zig")], vec![PathBuf::from("python3"), "-m".into(), "ziglang".into()], vec![executable(&fetched)]];
         for command in candidates {
             if version(&command).is_ok_and(|version| version == VERSION) {
                 return Self::new(command, cache);

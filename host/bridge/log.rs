@@ -75,7 +75,6 @@ impl LogBook {
         }
         self.lines.push(text);
     }
-
 }
 
 /// The text of at most `most` bytes; what is not UTF-8 becomes U+FFFD. Nothing is copied before its size is known to fit.

@@ -254,7 +254,8 @@ fn take_result(store: &Store<State>, json: &WasmStr, limit: usize) -> Result<Box
     };
     let text = json.to_str(store).map_err(|error| invalid(&error))?;
     if text.len() > limit {
-        let message = format!("the result is {} bytes as JSON; at most {limit} are allowed: return less, or print or write it in parts", text.len());
+        let message =
+            format!("the result is {} bytes as JSON; at most {limit} are allowed: return less, or print or write it in parts", text.len());
         return Err(error(ErrorKind::Result, message));
     }
     RawValue::from_string(text.into_owned()).map_err(|error| invalid(&error))
