@@ -1,13 +1,20 @@
 // Every global that a script sees.
 #include "guest.h"
 
+#include "Luau/Common.h"
 #include "lstate.h"
+
+// Upstream's own, still behind a flag: checks the heap where a loop goes round, and collects in proportion to what was allocated.
+// Without it, a loop of `table.clone` never collects.
+LUAU_FASTFLAG(LuauBackedgeHeapCheck)
 
 // Out of the box in Luau, and not for scripts: it looks into the collector, whose state depends on the host's limits.
 static const char* const kRemoved[] = {"gcinfo"};
 
 lua_State* guest_new_state()
 {
+    FFlag::LuauBackedgeHeapCheck.value = true;
+
     lua_State* L = lua_newstate(guest_allocate, nullptr);
     if (!L)
         return nullptr;

@@ -50,9 +50,8 @@ void operator delete[](void* block, size_t) noexcept
     free(block);
 }
 
-// The collector's pace. Luau starts a collection when the heap has doubled since the last one, works in steps of one size
-// however large the allocation was, and has no emergency collection: at 40 MiB live it would ask for 80. So steps are as long as
-// what was allocated, and near the limit the goal is set to what there is and the work is done sooner.
+// The collector's pace. Luau starts a collection when the heap has doubled since the last one, and has no emergency collection:
+// at 40 MiB live it would ask for 80. So near the limit the goal is set to what there is, and the work is done sooner.
 struct Pace
 {
     size_t comfortable; // below this many bytes, Luau's own pace
@@ -61,12 +60,10 @@ struct Pace
 
 static Pace pace = {SIZE_MAX, SIZE_MAX};
 
-constexpr int kGoal = 200;               // Luau's default: a collection ends when the heap has doubled
-constexpr int kTightestGoal = 104;       // at worst, a collection for each few percent of new objects
-constexpr int kWork = 200;               // Luau's default: two bytes of work for each that is allocated
-constexpr int kTightWork = 1600;         // a collection is done after a sixteenth of the heap was allocated anew
-constexpr size_t kShortestStep = 16384;  // nobody waits for a frame here: longer steps than Luau's 1 KiB cost less
-constexpr size_t kLongestStep = 1 << 24; // keeps the product with the work in 32 bits
+constexpr int kGoal = 200;         // Luau's default: a collection ends when the heap has doubled
+constexpr int kTightestGoal = 104; // at worst, a collection for each few percent of new objects
+constexpr int kWork = 200;         // Luau's default: two bytes of work for each that is allocated
+constexpr int kTightWork = 1600;   // a collection is done after a sixteenth of the heap was allocated anew
 
 void guest_set_memory(lua_State* L, uint64_t bytes)
 {
@@ -77,9 +74,8 @@ void guest_set_memory(lua_State* L, uint64_t bytes)
     pace.ceiling = heap / 20 * 17;
 }
 
-static void set_pace(global_State* g, size_t block)
+static void set_pace(global_State* g)
 {
-    g->gcstepsize = int(block < kShortestStep ? kShortestStep : block < kLongestStep ? block : kLongestStep);
     size_t used = g->totalbytes;
     if (used < pace.comfortable)
     {
@@ -103,6 +99,6 @@ void* guest_allocate(void* userdata, void* block, size_t old_size, size_t new_si
         return nullptr;
     }
     if (userdata && new_size > old_size)
-        set_pace(static_cast<global_State*>(userdata), new_size);
+        set_pace(static_cast<global_State*>(userdata));
     return realloc(block, new_size);
 }

@@ -22,7 +22,7 @@ pub use script::{RunOptions, Script};
 
 use std::sync::{Arc, atomic::AtomicUsize};
 use tokio::sync::Semaphore;
-use wasmtime::component::{InstancePre, Linker};
+use wasmtime::component::{ComponentExportIndex, InstancePre, Linker};
 
 /// Runs at once for each core: a run that waits for the host leaves its core to others.
 const RUNS_PER_CORE: usize = 4;
@@ -42,6 +42,7 @@ pub struct Engine {
 struct Shared {
     engine: wasmtime::Engine,
     guest: InstancePre<run::State>,
+    run_export: ComponentExportIndex,
     permits: Semaphore,
     concurrency: usize,
     waiting: AtomicUsize,
@@ -111,20 +112,22 @@ impl EngineBuilder {
         settings.allocation_strategy(pool::strategy(u32::try_from(self.concurrency).unwrap_or(u32::MAX)));
         let engine = wasmtime::Engine::new(&settings).map_err(|error| EngineError::Pool(format!("{error:#}")))?;
         let component = image::load(&engine)?;
+        let unusable = |error: wasmtime::Error| EngineError::Image(format!("{error:#}"));
+        let run_export = component.get_export_index(None, "run").ok_or(EngineError::Image("it has no export `run`".into()))?;
         let mut linker = Linker::new(&engine);
-        crate::bridge::add_to_linker(&mut linker)
-            .and_then(|()| linker.instantiate_pre(&component))
-            .map(|guest| Engine {
-                shared: Arc::new(Shared {
-                    engine,
-                    guest,
-                    permits: Semaphore::new(self.concurrency),
-                    concurrency: self.concurrency,
-                    waiting: AtomicUsize::new(0),
-                    queue: self.queue,
-                }),
-            })
-            .map_err(|error| EngineError::Image(format!("{error:#}")))
+        crate::bridge::add_to_linker(&mut linker).map_err(unusable)?;
+        let guest = linker.instantiate_pre(&component).map_err(unusable)?;
+        Ok(Engine {
+            shared: Arc::new(Shared {
+                engine,
+                guest,
+                run_export,
+                permits: Semaphore::new(self.concurrency),
+                concurrency: self.concurrency,
+                waiting: AtomicUsize::new(0),
+                queue: self.queue,
+            }),
+        })
     }
 }
 

@@ -138,15 +138,22 @@ impl Engine {
         let mut timer = pin!(tokio::time::sleep_until(deadline.into()));
         let mut cancelled = pin!(options.cancellation.cancelled());
         let mut call = pin!(self.enter(store, script, options));
-        // The guest yields about every 100 µs; the clock is read at each, as a busy runtime may be late with its timers.
+        // The guest yields about every 100 µs; the clock is read at each, as a busy runtime may be late with its timers. A run that
+        // ends before its first yield pays for no timer.
         poll_fn(|context| {
+            if options.cancellation.is_cancelled() {
+                return Poll::Ready(Ending::Stopped(Stop::Cancelled));
+            }
+            if let Poll::Ready(ended) = call.as_mut().poll(context) {
+                return Poll::Ready(ended.map_or_else(Ending::Trapped, Ending::Returned));
+            }
             if cancelled.as_mut().poll(context).is_ready() {
                 return Poll::Ready(Ending::Stopped(Stop::Cancelled));
             }
             if timer.as_mut().poll(context).is_ready() || Instant::now() >= deadline {
                 return Poll::Ready(Ending::Stopped(Stop::Deadline));
             }
-            call.as_mut().poll(context).map(|ended| ended.map_or_else(Ending::Trapped, Ending::Returned))
+            Poll::Pending
         })
         .await
     }
@@ -160,7 +167,7 @@ impl Engine {
             memory: store.data().meter.memory.linear_limit() as u64,
         };
         let instance = self.shared.guest.instantiate_async(&mut *store).await?;
-        let run: RunFunction = instance.get_typed_func(&mut *store, "run")?;
+        let run: RunFunction = instance.get_typed_func(&mut *store, self.shared.run_export)?;
         let (result,) = run.call_async(store, (request,)).await?;
         Ok(result)
     }
