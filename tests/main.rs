@@ -9,5 +9,6 @@ mod fixtures;
 mod globals;
 mod isolation;
 mod limits;
+mod numbers;
 mod stopped;
 mod support;

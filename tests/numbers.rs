@@ -1,0 +1,80 @@
+//! Numbers as text, both ways: the guest's fast paths against Rust's own exact conversions.
+
+use crate::support::{engine, run_with};
+use toolscript::{RunOptions, Script};
+
+/// Doubles of all sizes, from one seed: random bits, and decimals as people write them.
+fn numbers() -> Vec<f64> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut numbers =
+        vec![0.0, -0.0, 0.5, 1.5, 2.5, 1.005, 2.675, 1e15, 1e21, 1e22, 1e23, 5e-324, f64::MAX, f64::MIN_POSITIVE, 9_007_199_254_740_993.0];
+    for _ in 0..400 {
+        numbers.push(f64::from_bits(next()));
+        #[expect(clippy::cast_precision_loss, reason = "any number will do")]
+        numbers.push((next() % 100_000_000) as f64 / 1000.0);
+        #[expect(clippy::cast_precision_loss, reason = "any number will do")]
+        numbers.push(-((next() % 1_000_000_000_000_000) as f64) / 64.0);
+    }
+    numbers.retain(|number| number.is_finite());
+    numbers
+}
+
+#[tokio::test]
+async fn fixed_formats_are_exact() {
+    let numbers = numbers();
+    let hex = numbers.iter().map(|number| format!("{:016x}", number.to_bits())).collect::<Vec<_>>().join(" ");
+    let source = "
+        local lines = {}
+        for bits in string.gmatch((...), '%x+') do
+            local block = buffer.create(8)
+            buffer.writeu32(block, 4, tonumber(bits:sub(1, 8), 16))
+            buffer.writeu32(block, 0, tonumber(bits:sub(9, 16), 16))
+            local number = buffer.readf64(block, 0)
+            table.insert(lines, string.format('%.0f|%.2f|%12.3f|%f|%.17f', number, number, number, number, number))
+        end
+        return lines";
+    let script = Script::new(source).with_arguments([hex]);
+    let run = engine().run(&script, RunOptions::default()).await.expect("the run was made");
+    let lines: Vec<String> = run.outcome.decode().expect("lines");
+    assert_eq!(lines.len(), numbers.len());
+    for (number, line) in numbers.iter().zip(&lines) {
+        assert_eq!(line, &format!("{number:.0}|{number:.2}|{number:12.3}|{number:.6}|{number:.17}"), "{number:e}");
+    }
+}
+
+#[tokio::test]
+async fn numbers_read_back_as_the_nearest_double() {
+    let mut texts: Vec<String> =
+        numbers().iter().flat_map(|number| [format!("{number}"), format!("{number:e}"), format!("{number:.3}")]).collect();
+    texts.extend(
+        ["1e400", "123456789012345678901234567890", "0.1", "1.", ".5", "00012.50", "9007199254740993", "4.35", "0.000001"]
+            .map(String::from),
+    );
+    let script = Script::new("local out = {} for text in string.gmatch((...), '%S+') do table.insert(out, string.format('%.17g', tonumber(text))) end return out")
+        .with_arguments([texts.join(" ")]);
+    let run = engine().run(&script, RunOptions::default()).await.expect("the run was made");
+    let read: Vec<String> = run.outcome.decode().expect("numbers");
+    assert_eq!(read.len(), texts.len());
+    for (text, read) in texts.iter().zip(&read) {
+        let expected: f64 = text.parse().expect("a number");
+        let actual: f64 = read.parse().expect("a number");
+        assert_eq!(actual.to_bits(), expected.to_bits(), "{text} was read as {read}");
+    }
+}
+
+#[tokio::test]
+async fn json_numbers_read_back_the_same() {
+    let texts: Vec<String> = numbers().iter().map(|number| format!("{number:e}")).collect();
+    let source = format!("return json.decode('[{}]')", texts.join(","));
+    let run = run_with(&source, RunOptions::default()).await;
+    let read: Vec<f64> = run.outcome.decode().expect("numbers");
+    for (text, read) in texts.iter().zip(&read) {
+        assert_eq!(read.to_bits(), text.parse::<f64>().expect("a number").to_bits(), "{text}");
+    }
+}
