@@ -50,6 +50,7 @@ fn build() -> Result<()> {
             wit.encode(module)?
         }
     };
+    // Beside the image, for whoever wants the component itself; `TOOLSCRIPT_GUEST` takes it.
     fs::write(out.join("guest.wasm"), &component)?;
     fs::write(&image, guest::component::precompile(&component)?)?;
     Ok(())

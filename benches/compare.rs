@@ -75,7 +75,7 @@ async fn compare_scripts(table: &mut Table, wanted: &impl Fn(&str) -> bool) -> R
             }
             black_box((run, result));
         }
-        table.rows.push(Row { name, here: median(here), native: Some(median(native)), target, unit: "µs" });
+        table.rows.push(Row::new(name, median(here), Some(median(native)), target, "µs"));
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ fn idle_memory() -> Result<Row> {
         ensure!(run.as_mut().poll(&mut context).is_pending(), "a run ended");
     }
     let here = (resident()?.saturating_sub(before)) as f64 / IDLE_INSTANCES as f64 / 1024.0;
-    Ok(Row { name: IDLE_MEMORY, here, native: None, target: Some(2048.0), unit: "KiB" })
+    Ok(Row::new(IDLE_MEMORY, here, None, Some(2048.0), "KiB"))
 }
 
 /// Bytes of this process that are in memory.
@@ -115,5 +115,5 @@ fn process_start() -> Result<Row> {
         samples.push(started.elapsed());
         ensure!(output.stdout == b"1\n", "another result");
     }
-    Ok(Row { name: PROCESS_START, here: median(samples) / 1000.0, native: None, target: Some(20.0), unit: "ms" })
+    Ok(Row::new(PROCESS_START, median(samples) / 1000.0, None, Some(20.0), "ms"))
 }

@@ -5,20 +5,27 @@ use std::{fmt, time::Duration};
 
 /// One comparison.
 #[derive(Serialize)]
+#[non_exhaustive]
 pub struct Row {
     pub name: &'static str,
-    /// Microseconds here, p50.
+    /// Here, p50, in the row's unit.
     pub here: f64,
-    /// Microseconds of native Luau, p50; nothing where there is no peer.
+    /// Native Luau, p50; nothing where there is no peer.
     pub native: Option<f64>,
     /// What must be reached: a ratio, or an absolute number where there is no peer.
     pub target: Option<f64>,
     pub unit: &'static str,
+    pub ratio: Option<f64>,
 }
 
 impl Row {
+    pub fn new(name: &'static str, here: f64, native: Option<f64>, target: Option<f64>, unit: &'static str) -> Self {
+        Self { name, here, native, target, unit, ratio: native.map(|native| here / native) }
+    }
+
+    /// What the target is about.
     fn measure(&self) -> f64 {
-        self.native.map_or(self.here, |native| self.here / native)
+        self.ratio.unwrap_or(self.here)
     }
 }
 
@@ -35,7 +42,7 @@ impl fmt::Display for Table {
             let unit = row.unit;
             let here = format!("{:.1} {unit}", row.here);
             let native = row.native.map_or(String::new(), |native| format!("{native:.1} {unit}"));
-            let ratio = row.native.map_or(String::new(), |_| format!("{:.2}", row.measure()));
+            let ratio = row.ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));
             let target =
                 row.target.map_or(String::new(), |target| format!("{target}{}", if row.measure() <= target { "" } else { " MISSED" }));
             writeln!(f, "{:<34} {here:>12} {native:>12} {ratio:>7} {target:>8}", row.name)?;

@@ -32,3 +32,6 @@ void guest_open_log(lua_State* L);
 // clock.cpp: `os.clock`, and the time that the C library tells.
 void guest_start_clock();
 void guest_open_clock(lua_State* L);
+
+// sort.cpp: `table.sort`.
+void guest_open_sort(lua_State* L);

@@ -132,7 +132,7 @@ Block* grow(size_t size)
     uintptr_t memory_end = __builtin_wasm_memory_size(0) * kPage;
     size_t have = (last && last->is_free() ? last->size() : 0);
     // What lies between the heap's end and the memory's is ours at the first call, and the odd bytes of a page later.
-    size_t beyond = (memory_end - heap_end) / kAlignment * kAlignment;
+    size_t beyond = memory_end > heap_end ? (memory_end - heap_end) / kAlignment * kAlignment : 0;
     if (have + beyond < size)
     {
         size_t pages = (size - have - beyond + kPage - 1) / kPage;
@@ -159,21 +159,28 @@ Block* grow(size_t size)
     return block;
 }
 
-// A free block of at least `size`, in no list.
-Block* find(size_t size)
+// Looks at so many blocks of a list.
+Block* first_fit(int list, size_t size, int tries)
 {
-    int list = list_of(size);
-    int tries = kTries;
     for (Block* block = lists[list]; block && tries > 0; block = block->next, tries--)
         if (block->size() >= size)
         {
             remove(block);
             return block;
         }
-    list++;
-    for (int word = list / 32; word < kLists / 32; word++)
+    return nullptr;
+}
+
+// A free block of at least `size`, in no list.
+Block* find(size_t size)
+{
+    int list = list_of(size);
+    if (Block* block = first_fit(list, size, kTries))
+        return block;
+    int larger = list + 1;
+    for (int word = larger / 32; word < kLists / 32; word++)
     {
-        uint32_t bits = occupied[word] & (word == list / 32 ? ~0u << list % 32 : ~0u);
+        uint32_t bits = occupied[word] & (word == larger / 32 ? ~0u << larger % 32 : ~0u);
         if (bits)
         {
             Block* block = lists[word * 32 + __builtin_ctz(bits)];
@@ -181,7 +188,9 @@ Block* find(size_t size)
             return block;
         }
     }
-    return grow(size);
+    if (Block* block = grow(size))
+        return block;
+    return first_fit(list, size, INT32_MAX);
 }
 
 Block* block_of(void* contents)

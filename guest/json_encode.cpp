@@ -128,26 +128,28 @@ private:
                 fail(step, "contains itself", "");
         if (depth == kJsonDepth)
             fail(step, "is nested too deeply (128 levels at most)", "");
-        lua_checkstack(L, 8) ? void() : luaD_throw(L, LUA_ERRMEM);
+        if (!lua_checkstack(L, 8))
+            luaD_throw(L, LUA_ERRMEM);
 
         int count = lua_objlen(L, index);
         bool is_object = json_is_object(L, index);
-        size_t start = text.size;
-        if (!is_object && count > 0 && is_sequence(index, count) && array(index, count, pointer, step, depth))
-            return;
-        text.size = start;
+        if (!is_object && count > 0 && is_sequence(index, count))
+            return array(index, count, pointer, step, depth);
         if (!is_object && lua_rawiter(L, index, 0) < 0)
             return text.add("[]", 2);
         lua_settop(L, index);
         object(index, pointer, step, depth);
     }
 
-    // Whether there is nothing but what lies below the border; holes below it show while the array is written.
+    // Whether the keys are 1 to `count`, all of them and no others.
     bool is_sequence(int index, int count)
     {
         const LuaTable* table = hvalue(luaA_toobject(L, index));
         if (count <= table->sizearray)
         {
+            for (int position = 0; position < count; position++)
+                if (ttisnil(&table->array[position]))
+                    return false;
             bool nothing_else = lua_rawiter(L, index, count) < 0;
             lua_settop(L, index);
             return nothing_else;
@@ -166,16 +168,12 @@ private:
         return found == count;
     }
 
-    bool array(int index, int count, const void* pointer, const Step* outer, int depth)
+    void array(int index, int count, const void* pointer, const Step* outer, int depth)
     {
         text.add('[');
         for (int position = 1; position <= count; position++)
         {
-            if (lua_rawgeti(L, index, position) == LUA_TNIL)
-            {
-                lua_pop(L, 1);
-                return false;
-            }
+            lua_rawgeti(L, index, position);
             if (position > 1)
                 text.add(',');
             Step step = {outer, pointer, nullptr, 0, double(position)};
@@ -183,7 +181,6 @@ private:
             lua_pop(L, 1);
         }
         text.add(']');
-        return true;
     }
 
     void object(int index, const void* pointer, const Step* outer, int depth)

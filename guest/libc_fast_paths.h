@@ -98,8 +98,7 @@ inline int pad(char* text, int length, int width)
 // Room that is left for the padding and the end; the buffers of the string library have 512 bytes.
 constexpr size_t kReserve = 128;
 
-template<typename Integer>
-int print_integer(char* text, size_t size, const char* form, Integer value, const char* conversion)
+template <typename Integer> int print_integer(char* text, size_t size, const char* form, Integer value, const char* conversion)
 {
     Form parsed(form);
     if (!parsed.conversion || parsed.precision >= 0 || strcmp(parsed.conversion, conversion) != 0)
@@ -132,14 +131,14 @@ inline int print(char* text, size_t size, const char* form, double value)
     return (snprintf)(text, size, form, value);
 }
 
-template<typename Value>
-int print(char* text, size_t size, const char* form, Value value)
+template <typename Value> int print(char* text, size_t size, const char* form, Value value)
 {
     return (snprintf)(text, size, form, value);
 }
 
 // Powers of ten that are doubles exactly.
-constexpr double kPowers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 // Plain decimals of up to 15 digits: both the digits and the power of ten are exact, so one rounding gives the nearest double.
 inline double read_double(const char* text, char** end)

@@ -10,12 +10,15 @@
 #include <new>
 #include <stdlib.h>
 
-// Set so that `cabi_realloc` need not abort when the host's block does not fit: the host sees a null and traps.
+// Makes room for what the host passes in. A null would be an address like any other to the host, so there is none.
 extern "C" __attribute__((export_name("cabi_realloc"))) void* cabi_realloc(void* block, size_t, size_t alignment, size_t new_size)
 {
     if (new_size == 0)
         return reinterpret_cast<void*>(alignment);
-    return realloc(block, new_size);
+    void* result = realloc(block, new_size);
+    if (!result)
+        __builtin_trap();
+    return result;
 }
 
 void* operator new(size_t size)
@@ -86,8 +89,9 @@ static void set_pace(global_State* g)
     int goal = int(pace.ceiling / (used / 100 + 1));
     g->gcgoal = goal < kTightestGoal ? kTightestGoal : goal < kGoal ? goal : kGoal;
     g->gcstepmul = kTightWork;
-    // A collection that was not to start before the ceiling starts now.
-    if (g->gcstate == GCSpause && g->GCthreshold > pace.ceiling)
+    // A collection that was not to start before the ceiling starts now; one that is not to start at all (Luau says so while it
+    // loads a script) does not.
+    if (g->gcstate == GCSpause && g->GCthreshold > pace.ceiling && g->GCthreshold != SIZE_MAX)
         g->GCthreshold = pace.ceiling;
 }
 

@@ -91,7 +91,7 @@ bool load(const uint8_t* script, size_t size, unprepared_failure_t* failure)
         return true;
     size_t message_size = 0;
     const char* message = lua_tolstring(thread, -1, &message_size);
-    if (message && strstr(message, LUA_MEMERRMSG))
+    if (message && strcmp(message, LUA_MEMERRMSG) == 0)
         return fail_memory(failure);
     return fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_SYNTAX, message ? message : "", message_size);
 }
@@ -211,6 +211,14 @@ bool finish(unprepared_string_t* result, unprepared_failure_t* failure)
     return true;
 }
 
+// The state of `math.random` after Luau's own `pcg32_seed`, which takes 64 bits but is not exported.
+uint64_t seeded(uint64_t seed)
+{
+    constexpr uint64_t kIncrement = 105;
+    constexpr uint64_t kMultiplier = 6364136223846793005;
+    return (kIncrement + seed) * kMultiplier + kIncrement;
+}
+
 int push_arguments(lua_State* L)
 {
     const unprepared_list_string_t& arguments = *static_cast<unprepared_list_string_t*>(lua_touserdata(L, 1));
@@ -241,7 +249,7 @@ extern "C" bool exports_unprepared_run(unprepared_request_t* request, unprepared
 {
     guest_start_clock();
     guest_set_memory(vm, request->memory);
-    vm->global->rngstate = request->seed;
+    vm->global->rngstate = seeded(request->seed);
 
     bool loaded = check_text(request->script.ptr, request->script.len, failure) && load(request->script.ptr, request->script.len, failure);
     unprepared_list_u8_free(&request->script);

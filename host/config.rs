@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use std::{io::ErrorKind, path::Path, time::Duration};
-use toolscript::Limits;
+use toolscript::{Engine, EngineBuilder, Limits};
 
 /// Looked for in the working directory.
 const DEFAULT_FILE: &str = "toolscript.toml";
@@ -28,6 +28,10 @@ pub struct LimitsSection {
     script: Option<usize>,
     logs: Option<usize>,
     result: Option<usize>,
+    /// Runs at once.
+    concurrency: Option<usize>,
+    /// Runs that wait.
+    queue: Option<usize>,
 }
 
 impl Config {
@@ -53,6 +57,18 @@ impl Config {
 }
 
 impl LimitsSection {
+    /// An engine with these limits on how many runs there are.
+    pub fn engine(&self) -> EngineBuilder {
+        let mut builder = Engine::builder();
+        if let Some(runs) = self.concurrency {
+            builder = builder.concurrency(runs);
+        }
+        if let Some(runs) = self.queue {
+            builder = builder.queue(runs);
+        }
+        builder
+    }
+
     /// These limits, with the defaults for what is not set.
     pub fn resolve(self) -> Limits {
         let mut limits = Limits::default();

@@ -32,7 +32,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut limits = Limits::default();
 //! limits.fuel = Some(1_000_000);
-//! let options = RunOptions { limits, ..RunOptions::default() };
+//! let options = RunOptions::default().with_limits(limits);
 //! let run = Engine::new()?.run(&Script::new("print(1) while true do end"), options).await?;
 //!
 //! assert_eq!(run.outcome.result.unwrap_err().kind, ErrorKind::Fuel);
@@ -56,3 +56,9 @@ pub use engine::{
     DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, FileTouched, HostCalls, InvalidLimit, Limits, Outcome, Receipt, Refusal,
     Run, RunOptions, Script, ScriptError,
 };
+
+/// Stops runs; see [`RunOptions::cancellation`].
+pub use tokio_util::sync::CancellationToken;
+
+/// JSON text that was checked; see [`Outcome::result`].
+pub use serde_json::value::RawValue;

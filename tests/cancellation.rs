@@ -33,7 +33,7 @@ impl Listener for Watch {
 async fn cancelling_returns_what_was_done_so_far() {
     for busy in ["while true do end", "while true do progress(1) end", "while true do pcall(error) end"] {
         let watch = Arc::new(Watch::default());
-        let options = RunOptions { listener: Some(watch.clone()), ..RunOptions::default() };
+        let options = RunOptions::default().with_listener(watch.clone());
         let cancellation = options.cancellation.clone();
         let script = Script::new(format!("print('started') {busy}"));
         let run = tokio::spawn(async move { engine().run(&script, options).await });
@@ -60,7 +60,7 @@ async fn a_token_that_is_cancelled_already_runs_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn dropping_the_future_stops_the_guest() {
     let watch = Arc::new(Watch::default());
-    let options = RunOptions { listener: Some(watch.clone()), ..RunOptions::default() };
+    let options = RunOptions::default().with_listener(watch.clone());
     let run = tokio::spawn(async move { engine().run(&Script::new("print('started') while true do progress(1) end"), options).await });
     watch.started.notified().await;
     run.abort();

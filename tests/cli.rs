@@ -177,7 +177,7 @@ fn a_wrong_configuration_is_named() {
     for (config, message) in [
         (
             "[limits]\n\ntimeot = 3\n",
-            "line 3: unknown field `timeot`, expected one of `timeout`, `fuel`, `memory`, `script`, `logs`, `result`",
+            "line 3: unknown field `timeot`, expected one of `timeout`, `fuel`, `memory`, `script`, `logs`, `result`, `concurrency`, `queue`",
         ),
         ("[limit]\n", "line 1: unknown field `limit`, expected `limits`"),
         ("[limits]\ntimeout = \"long\"\n", "line 2: invalid type: string \"long\", expected f64"),
@@ -206,6 +206,42 @@ fn a_reader_that_goes_away_is_not_an_error() {
     assert_eq!(first, "1\n");
     let output = child.wait_with_output().expect("it ends");
     assert_eq!((text(&output.stderr), output.status.code()), ("", Some(0)));
+}
+
+#[test]
+fn nothing_of_the_host_is_in_the_box() {
+    let folder = TempDir::new().expect("a folder");
+    let script = "
+        local seen, texts = {}, {}
+        local function look(value)
+            table.insert(texts, tostring(value))
+            if type(value) == 'table' and not seen[value] then
+                seen[value] = true
+                for key, member in value do look(key) look(member) end
+                look(getmetatable(value))
+            elseif type(value) == 'function' and value ~= coroutine.yield and value ~= print then
+                table.insert(texts, `{debug.info(value, 'sln')}`)
+                for _, argument in { 'PATH', '/etc/passwd', 'CANARY', 0 } do
+                    local _, answer = pcall(value, argument)
+                    table.insert(texts, tostring(answer))
+                end
+            end
+        end
+        local print, error, progress = print, error, progress
+        for name, value in getmetatable(getfenv()).__index do
+            look(value)
+        end
+        print(#texts > 500)
+        return texts";
+    let output =
+        toolscript(&folder, &["run", "-e", script, "--json", "--receipt"]).env("CANARY", "sings-in-the-mine").output().expect("it runs");
+    let everything = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{everything}");
+    assert!(everything.contains("\"logs\":[\"true\"]"), "the script did not look around");
+    let home = std::env::var("HOME").expect("a home");
+    for secret in ["sings-in-the-mine", folder.path().to_str().expect("a path"), env!("CARGO_MANIFEST_DIR"), &home] {
+        assert!(!everything.contains(secret), "{secret}");
+    }
 }
 
 #[cfg(unix)]

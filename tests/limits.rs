@@ -48,7 +48,8 @@ async fn the_deadline_ends_a_busy_script_inside_pcall() {
         json!({ "error": { "kind": "timeout", "message": "the script ran longer than 0.3 s" }, "logs": ["before"], "files_touched": [] })
     );
     assert_eq!(run.receipt.stopped_by, Some(ErrorKind::Timeout));
-    assert!(started.elapsed() >= Duration::from_millis(300));
+    // Generous, for a machine that is busy: what counts is that it ends at all.
+    assert!((Duration::from_millis(300)..Duration::from_secs(10)).contains(&started.elapsed()));
 }
 
 #[tokio::test]
@@ -84,6 +85,48 @@ async fn logs_are_cut_at_their_limit_and_flagged() {
         json!({ "result": null, "logs": ["a".repeat(26), "é".repeat(13)], "files_touched": [], "truncated": ["logs"] })
     );
     assert_eq!(run.receipt.log_bytes, 100);
+}
+
+#[tokio::test]
+async fn a_line_that_grows_by_replacement_is_flagged_as_cut() {
+    let options = limited(|limits| limits.logs = 124);
+    let run = run_with(r"print(string.rep('\xff', 90))", options).await;
+    assert_eq!(run.outcome.logs, ["\u{fffd}".repeat(33)]);
+    assert_eq!(run.outcome.truncated, ["logs"]);
+}
+
+#[tokio::test]
+async fn a_result_of_128_levels_can_be_decoded() {
+    let run = run("local value = 1 for _ = 1, 128 do value = { value } end return value").await;
+    let value: serde_json::Value = run.outcome.decode().expect("a value");
+    assert_eq!(value.to_string().len(), 257);
+}
+
+#[tokio::test]
+async fn small_seeds_give_different_numbers() {
+    let mut firsts = std::collections::HashSet::new();
+    for seed in 0..20 {
+        firsts.insert(
+            run_with("return math.random(1, 1000000)", RunOptions::default().with_seed(seed))
+                .await
+                .outcome
+                .decode::<u32>()
+                .expect("a number"),
+        );
+    }
+    assert_eq!(firsts.len(), 20);
+}
+
+#[tokio::test]
+async fn the_shortest_timeout_has_fuel() {
+    assert_eq!(Limits::default().effective_fuel(), 1_200_000_000_000);
+    let error = run_with("while true do end", limited(|limits| limits.timeout = Duration::from_micros(10)))
+        .await
+        .outcome
+        .result
+        .expect_err("a stop");
+    assert!(matches!(error.kind, ErrorKind::Fuel | ErrorKind::Timeout));
+    assert_ne!(error.message, "the script used up its fuel (0)");
 }
 
 #[tokio::test]
@@ -186,7 +229,7 @@ impl Listener for Heard {
 #[tokio::test]
 async fn a_listener_hears_lines_and_progress_in_order() {
     let heard = Arc::new(Heard::default());
-    let options = RunOptions { listener: Some(heard.clone()), ..RunOptions::default() };
+    let options = RunOptions::default().with_listener(heard.clone());
     run_with("print('a') progress(1) progress(2, 10, 'half \\xff') print('b')", options).await;
     assert_eq!(
         *heard.0.lock().expect("a lock"),
@@ -196,8 +239,8 @@ async fn a_listener_hears_lines_and_progress_in_order() {
 
 #[tokio::test]
 async fn a_seed_makes_chance_repeatable() {
-    let source = "return math.random(), math.random(1, 100)";
-    let seeded = |seed| RunOptions { seed: Some(seed), ..RunOptions::default() };
+    let source = "return math.random(1, 1000), math.random(), math.random(1, 1000)";
+    let seeded = |seed| RunOptions::default().with_seed(seed);
     let texts = [
         run_with(source, seeded(1)).await,
         run_with(source, seeded(1)).await,

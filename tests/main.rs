@@ -5,6 +5,7 @@
 
 mod cancellation;
 mod cli;
+mod examples;
 mod fixtures;
 mod globals;
 mod isolation;

@@ -28,7 +28,7 @@ pub async fn run_with(source: &str, options: RunOptions) -> Run {
 pub fn limited(change: impl FnOnce(&mut Limits)) -> RunOptions {
     let mut limits = Limits::default();
     change(&mut limits);
-    RunOptions { limits, ..RunOptions::default() }
+    RunOptions::default().with_limits(limits)
 }
 
 /// The outcome of a run as a JSON value.

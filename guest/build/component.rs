@@ -2,7 +2,7 @@
 
 use super::say;
 use crate::config;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use std::{env, fs, path::Path};
 use wasmtime::{Config, Engine, Linker, Module, Store};
 use wasmtime_wizer::Wizer;
@@ -76,8 +76,11 @@ pub fn precompile(component: &[u8]) -> Result<Vec<u8>> {
     let mut settings = Config::new();
     config::codegen(&mut settings);
     let level = env::var("TOOLSCRIPT_CPU").unwrap_or_else(|_| "v2".into());
-    if level != "native" {
-        settings.target(&env::var("TARGET")?)?;
+    let target = env::var("TARGET")?;
+    if level == "native" {
+        ensure!(env::var("HOST")? == target, "TOOLSCRIPT_CPU is native, but the build is for {target}; name a level");
+    } else {
+        settings.target(&target)?;
         for feature in cpu_features(&level)? {
             // SAFETY: the flags are Cranelift's own names; the engine compares them with the CPU before it loads the image.
             #[expect(unsafe_code, reason = "naming CPU features; see SAFETY")]

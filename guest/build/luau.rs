@@ -23,6 +23,9 @@ impl Luau {
     pub fn find() -> Result<Self> {
         println!("cargo::rerun-if-env-changed=TOOLSCRIPT_LUAU");
         let named = env::var_os("TOOLSCRIPT_LUAU").map(PathBuf::from);
+        if let Some(folder) = &named {
+            println!("cargo::rerun-if-changed={}", folder.display());
+        }
         let root = named.or_else(from_metadata).or_else(from_registry).context(
             "the sources of luau0-src are not in cargo's registry folder; run `cargo fetch`, or set TOOLSCRIPT_LUAU to its folder `luau`",
         )?;
@@ -69,7 +72,8 @@ fn from_metadata() -> Option<PathBuf> {
 }
 
 fn from_registry() -> Option<PathBuf> {
-    let registries = fs::read_dir(Path::new(&env::var_os("CARGO_HOME")?).join("registry/src")).ok()?;
+    let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(Path::new(&env::var_os("HOME")?).join(".cargo")))?;
+    let registries = fs::read_dir(cargo_home.join("registry/src")).ok()?;
     // The same exact version as in Cargo.toml.
     registries
         .flatten()

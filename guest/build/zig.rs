@@ -102,10 +102,11 @@ fn fetch(folder: &Path) -> Result<()> {
             String::from_utf8_lossy(&output.stderr).trim()
         );
     }
+    // What is there already does not run, or another build was faster: in both cases this one will do.
+    let _ = fs::remove_dir_all(folder);
     if let Err(error) = fs::rename(&partial, folder) {
-        // Another build may have been faster.
         let _ = fs::remove_dir_all(&partial);
-        ensure!(executable(folder).exists(), "can't make {}: {error}", folder.display());
+        ensure!(version(&[executable(folder)]).is_ok(), "can't make {}: {error}", folder.display());
     }
     Ok(())
 }

@@ -77,11 +77,13 @@ impl LogBook {
     }
 }
 
-/// The text of at most `most` bytes; what is not UTF-8 becomes U+FFFD. Nothing is copied before its size is known to fit.
-fn text(bytes: &[u8], most: usize) -> String {
+/// The text of at most `most` bytes, and whether that is not all; what is not UTF-8 becomes U+FFFD, which is longer. At most
+/// `most` bytes are looked at.
+fn text(bytes: &[u8], most: usize) -> (String, bool) {
     let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(most)]).into_owned();
+    let cut = bytes.len() > most || text.len() > most;
     text.truncate(text.floor_char_boundary(most));
-    text
+    (text, cut)
 }
 
 pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
@@ -95,9 +97,7 @@ fn line<T: State>(store: &mut StoreContextMut<'_, T>, (bytes,): (WasmList<u8>,))
     match log.room().filter(|_| !log.cut) {
         None => store.data_mut().as_mut().log.cut = true,
         Some(room) => {
-            let bytes = bytes.as_le_slice(&*store);
-            let text = text(bytes, room);
-            let cut = bytes.len() > room || (text.len() < bytes.len());
+            let (text, cut) = text(bytes.as_le_slice(&*store), room);
             store.data_mut().as_mut().log.keep(text, cut);
         }
     }
@@ -106,7 +106,7 @@ fn line<T: State>(store: &mut StoreContextMut<'_, T>, (bytes,): (WasmList<u8>,))
 type ProgressArguments = (f64, Option<f64>, Option<WasmList<u8>>);
 
 fn progress<T: State>(store: &mut StoreContextMut<'_, T>, (done, total, message): ProgressArguments) {
-    let message = message.map(|bytes| text(bytes.as_le_slice(&*store), PROGRESS_MESSAGE));
+    let message = message.map(|bytes| text(bytes.as_le_slice(&*store), PROGRESS_MESSAGE).0);
     if let Some(listener) = &store.data().as_ref().log.listener {
         listener.progress(&Progress { done, total, message });
     }

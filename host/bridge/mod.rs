@@ -11,6 +11,7 @@ pub use log::{Listener, LogBook, Progress};
 use std::{
     future::poll_fn,
     task::{Context, Poll},
+    time::{Duration, Instant},
 };
 use wasmtime::{
     StoreContextMut,
@@ -36,8 +37,8 @@ pub(crate) trait State: AsRef<Imports> + AsMut<Imports> + Send + Sized + 'static
     /// Charges for a call that begins, and refuses it if the run must end. True if the guest has held its thread for long enough.
     fn begin_call(store: &mut StoreContextMut<'_, Self>) -> wasmtime::Result<bool>;
 
-    /// Takes the time of a call that ends.
-    fn end_call(store: &mut StoreContextMut<'_, Self>);
+    /// Takes the time that a call took.
+    fn end_call(&mut self, took: Duration);
 }
 
 /// Defines all imports of the world `sandbox`.
@@ -62,8 +63,9 @@ where
                 let mut yielded = false;
                 poll_fn(|context| once(&mut yielded, context)).await;
             }
+            let began = Instant::now();
             let results = function(&mut store, arguments);
-            T::end_call(&mut store);
+            store.data_mut().end_call(began.elapsed());
             Ok(results)
         })
     })

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 use tokio_util::sync::CancellationToken;
-use toolscript::{Engine, Limits, RunOptions, Script};
+use toolscript::{ErrorKind, Limits, RunOptions, Script};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -75,7 +75,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 
     // One worker beside this thread, so that a second signal ends the program even while the output is stuck.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().context("can't start the runtime")?;
-    let engine = Engine::builder().concurrency(1).build()?;
+    let engine = match config.limits.engine().concurrency(1).build() {
+        Ok(engine) => engine,
+        Err(error) => {
+            terminal::error_line(&error.to_string());
+            return Ok(ExitCode::from(ErrorKind::Internal.exit_code()));
+        }
+    };
     let cancellation = CancellationToken::new();
     runtime.spawn(cancel_on_signal(cancellation.clone()));
 
@@ -85,7 +91,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         let (printer, thread) = LivePrinter::start();
         (Some(Arc::new(printer) as Arc<dyn toolscript::Listener>), Some(thread))
     };
-    let options = RunOptions { limits, cancellation, listener, ..RunOptions::default() };
+    let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation);
+    options.listener = listener;
     let run = runtime.block_on(engine.run(&script, options))?;
     if let Some(thread) = printing {
         // All senders are gone with the run; the thread has only to print what is left.

@@ -8,7 +8,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Longest wall time that can be asked for: a day. Beyond that, a run is a daemon.
 const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Fuel that pure Luau burns in a second on the machine that it was measured on (`cargo bench`, see `docs/performance.md`).
+/// Fuel that the fastest loops of pure Luau burn in a second, measured as `docs/performance.md` tells.
 const FUEL_PER_SECOND: u64 = 10_000_000_000;
 
 /// How much faster than that machine a machine may be, or how much more fuel its instructions may cost, before fuel ends a
@@ -36,6 +36,9 @@ pub const LOG_LINE_OVERHEAD: usize = 24;
 /// Bytes of JSON that the host copies out of the guest as the result.
 const DEFAULT_RESULT: usize = 1 << 20;
 
+/// Nesting of a result: a reader may recurse once for each level.
+pub const RESULT_DEPTH: usize = 128;
+
 /// Bytes of an error's message and of its traceback that the host copies out of the guest.
 pub const ERROR_TEXT: usize = 8 << 10;
 
@@ -46,7 +49,7 @@ pub const ARGUMENTS: usize = 1 << 20;
 ///
 /// The defaults:
 /// - `timeout`: 30 s
-/// - `fuel`: none of its own; [`Limits::fuel`] scales it with `timeout`
+/// - `fuel`: none of its own; [`Limits::effective_fuel`] scales it with `timeout`
 /// - `memory`: 64 MiB
 /// - `script`, `logs`, `result`: 1 MiB each
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,10 +85,10 @@ impl Default for Limits {
 impl Limits {
     /// The fuel of a run: as set, or four times what pure Luau burns in the wall time.
     #[must_use]
-    pub fn fuel(&self) -> u64 {
+    pub fn effective_fuel(&self) -> u64 {
         self.fuel.unwrap_or_else(|| {
-            let milliseconds = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
-            milliseconds.saturating_mul(FUEL_PER_SECOND / 1000).saturating_mul(FUEL_HEADROOM)
+            let microseconds = u64::try_from(self.timeout.as_micros()).unwrap_or(u64::MAX).max(1);
+            microseconds.saturating_mul(FUEL_PER_SECOND / 1_000_000).saturating_mul(FUEL_HEADROOM)
         })
     }
 

@@ -3,6 +3,7 @@
 //! All arithmetic on fuel, deadlines and memory is in here. An engine never trusts the guest: what it says is checked, cut or
 //! refused by the host.
 
+mod account;
 mod config;
 mod contract;
 mod image;
@@ -112,8 +113,8 @@ impl EngineBuilder {
         settings.allocation_strategy(pool::strategy(u32::try_from(self.concurrency).unwrap_or(u32::MAX)));
         let engine = wasmtime::Engine::new(&settings).map_err(|error| EngineError::Pool(format!("{error:#}")))?;
         let component = image::load(&engine)?;
-        let unusable = |error: wasmtime::Error| EngineError::Image(format!("{error:#}"));
-        let run_export = component.get_export_index(None, "run").ok_or(EngineError::Image("it has no export `run`".into()))?;
+        let unusable = |error: wasmtime::Error| EngineError::Contract(format!("{error:#}"));
+        let run_export = component.get_export_index(None, "run").ok_or(EngineError::Contract("it has no export `run`".into()))?;
         let mut linker = Linker::new(&engine);
         crate::bridge::add_to_linker(&mut linker).map_err(unusable)?;
         let guest = linker.instantiate_pre(&component).map_err(unusable)?;
@@ -141,6 +142,9 @@ pub enum EngineError {
     /// The guest was compiled for another CPU or another version of wasmtime.
     #[error("the guest can't be loaded on this machine: {0}; build it with TOOLSCRIPT_CPU=v1, or native")]
     Image(String),
+    /// The guest is of another contract than this host; a component from `TOOLSCRIPT_GUEST` may be.
+    #[error("the guest does not keep to the contract in wit/: {0}")]
+    Contract(String),
     /// The pool of instances can't be reserved.
     #[error("the pool of instances can't be reserved: {0}; lower the concurrency, or raise the limit on address space")]
     Pool(String),

@@ -27,10 +27,11 @@ impl Outcome {
     ///
     /// When the run failed, or its result has another shape.
     pub fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T, DecodeError> {
-        match &self.result {
-            Ok(json) => serde_json::from_str(json.get()).map_err(DecodeError::Shape),
-            Err(error) => Err(DecodeError::Script(error.clone())),
-        }
+        let json = self.result.as_ref().map_err(|error| DecodeError::Script(error.clone()))?;
+        let mut decoder = serde_json::Deserializer::from_str(json.get());
+        // The engine has checked the depth, and allows one level more than serde_json would.
+        decoder.disable_recursion_limit();
+        T::deserialize(&mut decoder).map_err(DecodeError::Shape)
     }
 }
 
@@ -119,6 +120,12 @@ impl ErrorKind {
             Self::Memory => "memory",
             Self::Cancelled => "cancelled",
         }
+    }
+
+    /// Whether a limit or a cancellation stopped the run from outside.
+    #[must_use]
+    pub const fn is_stop(self) -> bool {
+        matches!(self, Self::Fuel | Self::Timeout | Self::Memory | Self::Cancelled)
     }
 
     /// The exit code of a program that ran the script: 1 for its own fault, 3 for a limit, 130 for a cancellation.

@@ -1,28 +1,18 @@
 //! One run: a permit, a fresh instance, one call, and an account of it.
 
 use super::{
-    Engine,
-    contract::{Failure, Kind, Request, RunFunction},
-    limits::{ARGUMENTS, ERROR_TEXT, InvalidLimit, LOG_LINE_OVERHEAD},
+    Engine, Shared, account,
+    contract::{Failure, Request, RunFunction},
+    limits::{ARGUMENTS, InvalidLimit, LOG_LINE_OVERHEAD},
     meter::{self, Meter, Stop},
-    outcome::{ErrorKind, Outcome, ScriptError},
-    receipt::{HostCalls, Receipt},
+    outcome::Outcome,
+    receipt::Receipt,
     script::{RunOptions, Script},
 };
 use crate::bridge::{Imports, LogBook};
-use serde_json::value::RawValue;
-use std::{
-    future::poll_fn,
-    pin::pin,
-    sync::atomic::Ordering,
-    task::Poll,
-    time::{Duration, Instant},
-};
+use std::{future::poll_fn, pin::pin, sync::atomic::Ordering, task::Poll, time::Instant};
 use tokio::sync::SemaphorePermit;
-use wasmtime::{
-    Store, Trap,
-    component::{WasmList, WasmStr},
-};
+use wasmtime::{Store, component::WasmStr};
 
 /// What came of a run that was made.
 #[derive(Debug)]
@@ -86,7 +76,7 @@ impl AsMut<Imports> for State {
 }
 
 /// How the call into the guest ended.
-enum Ending {
+pub enum Ending {
     Returned(Result<WasmStr, Failure>),
     Stopped(Stop),
     Trapped(wasmtime::Error),
@@ -95,7 +85,8 @@ enum Ending {
 impl Engine {
     /// Runs a script in a fresh instance.
     ///
-    /// It needs a tokio runtime with time enabled. Dropping the future stops the script at once.
+    /// It needs a tokio runtime with time enabled. Dropping the future stops the script at once. The wall time counts from the
+    /// moment the run has its turn; to bound the wait for it too, cancel the run or drop the future.
     ///
     /// # Errors
     ///
@@ -104,18 +95,18 @@ impl Engine {
     pub async fn run(&self, script: &Script, options: RunOptions) -> Result<Run, Refusal> {
         check(script, &options)?;
         let Some(_permit) = self.permit(&options).await? else {
-            return Ok(cancelled_while_waiting());
+            return Ok(account::cancelled_while_waiting());
         };
         let started = Instant::now();
         let meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
         let log = LogBook::new(options.limits.logs, LOG_LINE_OVERHEAD, options.listener.clone());
         let mut store = Store::new(&self.shared.engine, State { imports: Imports::new(log), meter });
-        let fuel = options.limits.fuel();
+        let fuel = options.limits.effective_fuel();
         let ending = match meter::install(&mut store, fuel) {
             Ok(()) => self.call(&mut store, script, &options).await,
             Err(error) => Ending::Trapped(error),
         };
-        Ok(conclude(store, ending, &options, fuel, started))
+        Ok(account::conclude(store, ending, &options, fuel, started))
     }
 
     /// Waits for a turn; nothing if the run was cancelled meanwhile.
@@ -174,10 +165,10 @@ impl Engine {
 }
 
 /// A place in the queue, given back when it is dropped.
-struct Waiting<'a>(&'a super::Shared);
+struct Waiting<'a>(&'a Shared);
 
 impl<'a> Waiting<'a> {
-    fn enter(shared: &'a super::Shared) -> Result<Self, Refusal> {
+    fn enter(shared: &'a Shared) -> Result<Self, Refusal> {
         let waiting = shared.waiting.fetch_add(1, Ordering::Relaxed);
         let place = Self(shared);
         if waiting >= shared.queue {
@@ -211,125 +202,4 @@ fn check(script: &Script, options: &RunOptions) -> Result<(), Refusal> {
 fn seed() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     RandomState::new().hash_one(0)
-}
-
-fn cancelled_while_waiting() -> Run {
-    let error = stop_error(Stop::Cancelled, Duration::ZERO);
-    let outcome = Outcome { result: Err(error), logs: Vec::new(), files_touched: Vec::new(), truncated: Vec::new() };
-    Run { outcome, receipt: Receipt { stopped_by: Some(ErrorKind::Cancelled), ..Receipt::default() } }
-}
-
-/// Takes the account of a run, whatever its end.
-fn conclude(store: Store<State>, ending: Ending, options: &RunOptions, fuel: u64, started: Instant) -> Run {
-    let mut truncated = Vec::new();
-    let result = match ending {
-        Ending::Returned(Ok(json)) => take_result(&store, &json, options.limits.result),
-        Ending::Returned(Err(failure)) => Err(take_failure(&store, &failure, &mut truncated)),
-        Ending::Stopped(stop) => Err(stop_error(stop, options.limits.timeout)),
-        Ending::Trapped(error) => Err(trap_error(&error, &store.data().meter, options, fuel)),
-    };
-    let fuel_left = store.get_fuel().unwrap_or(0);
-    let State { imports, meter } = store.into_data();
-    let log_bytes = imports.log.used() as u64;
-    let (logs, logs_cut) = imports.log.finish();
-    if logs_cut {
-        truncated.insert(0, "logs");
-    }
-    let stopped_by = result.as_ref().err().map(|error| error.kind).filter(|kind| matches!(kind.exit_code(), 3 | 130));
-    let receipt = Receipt {
-        fuel: fuel.saturating_sub(fuel_left),
-        microseconds: microseconds(started.elapsed()),
-        memory_peak: meter.memory.peak as u64,
-        log_bytes,
-        result_bytes: result.as_ref().map_or(0, |json| json.get().len() as u64),
-        host_calls: HostCalls { count: meter.host_calls, microseconds: microseconds(meter.host_time) },
-        stopped_by,
-    };
-    tracing::debug!(?receipt, "run ended");
-    Run { outcome: Outcome { result, logs, files_touched: Vec::new(), truncated }, receipt }
-}
-
-fn microseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
-}
-
-/// The result is read in the guest's memory, and copied only if it is small enough and JSON.
-fn take_result(store: &Store<State>, json: &WasmStr, limit: usize) -> Result<Box<RawValue>, ScriptError> {
-    let invalid = |error: &dyn std::fmt::Display| {
-        tracing::error!(%error, "the guest returned a result that is not JSON");
-        internal()
-    };
-    let text = json.to_str(store).map_err(|error| invalid(&error))?;
-    if text.len() > limit {
-        let message =
-            format!("the result is {} bytes as JSON; at most {limit} are allowed: return less, or print or write it in parts", text.len());
-        return Err(error(ErrorKind::Result, message));
-    }
-    RawValue::from_string(text.into_owned()).map_err(|error| invalid(&error))
-}
-
-fn take_failure(store: &Store<State>, failure: &Failure, truncated: &mut Vec<&'static str>) -> ScriptError {
-    let mut take = |bytes: &WasmList<u8>, name| {
-        let bytes = bytes.as_le_slice(store);
-        if bytes.len() > ERROR_TEXT {
-            truncated.push(name);
-        }
-        String::from_utf8_lossy(&bytes[..bytes.len().min(ERROR_TEXT)]).into_owned()
-    };
-    let message = one_line(&take(&failure.message, "message"));
-    let traceback = Some(take(&failure.traceback, "traceback")).filter(|text| !text.is_empty());
-    let kind = match failure.kind {
-        Kind::Syntax => ErrorKind::Syntax,
-        Kind::Runtime => ErrorKind::Runtime,
-        Kind::Result => ErrorKind::Result,
-        Kind::Memory => ErrorKind::Memory,
-    };
-    ScriptError { kind, message, traceback }
-}
-
-/// A script may raise any text; the message is one line, with what would break it shown as an escape.
-fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\t' => line.push('\t'),
-            control if control.is_control() => line.extend(control.escape_default()),
-            other => line.push(other),
-        }
-    }
-    line
-}
-
-fn trap_error(trap: &wasmtime::Error, meter: &Meter, options: &RunOptions, fuel: u64) -> ScriptError {
-    if let Some(stop) = trap.downcast_ref::<Stop>() {
-        return stop_error(*stop, options.limits.timeout);
-    }
-    match trap.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => error(ErrorKind::Fuel, format!("the script used up its fuel ({fuel})")),
-        Some(Trap::StackOverflow) => error(ErrorKind::Runtime, "stack overflow".into()),
-        // Where the guest could not turn a refused allocation into an error, it ends itself.
-        _ if meter.memory.denied => {
-            tracing::info!(error = format!("{trap:#}"), "the guest ended itself for lack of memory");
-            error(ErrorKind::Memory, "not enough memory".into())
-        }
-        _ => {
-            tracing::error!(error = format!("{trap:#}"), "the sandbox failed");
-            internal()
-        }
-    }
-}
-
-fn stop_error(stop: Stop, timeout: Duration) -> ScriptError {
-    match stop {
-        Stop::Deadline => error(ErrorKind::Timeout, format!("the script ran longer than {} s", timeout.as_secs_f64())),
-        Stop::Cancelled => error(ErrorKind::Cancelled, "the run was cancelled".into()),
-    }
-}
-
-fn internal() -> ScriptError {
-    error(ErrorKind::Internal, "the sandbox failed; the cause is in the host's log".into())
-}
-
-fn error(kind: ErrorKind, message: String) -> ScriptError {
-    ScriptError { kind, message, traceback: None }
 }

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 /// A script and its arguments.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Script {
     /// Luau source text. Bytes, as the guest decides whether they are text.
     pub source: Vec<u8>,
@@ -32,6 +33,7 @@ impl Script {
 ///
 /// The defaults: the limits of [`Limits::default`], a token that nobody cancels, nobody listening, a seed from the system.
 #[derive(Clone, Default)]
+#[non_exhaustive]
 pub struct RunOptions {
     /// The limits of this run.
     pub limits: Limits,
@@ -41,4 +43,34 @@ pub struct RunOptions {
     pub listener: Option<Arc<dyn Listener>>,
     /// Seeds `math.random`, for a run that can be repeated.
     pub seed: Option<u64>,
+}
+
+impl RunOptions {
+    /// The same options with these limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The same options with this token.
+    #[must_use]
+    pub fn with_cancellation(mut self, cancellation: CancellationToken) -> Self {
+        self.cancellation = cancellation;
+        self
+    }
+
+    /// The same options with this listener.
+    #[must_use]
+    pub fn with_listener(mut self, listener: Arc<dyn Listener>) -> Self {
+        self.listener = Some(listener);
+        self
+    }
+
+    /// The same options with this seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
 }
