@@ -231,13 +231,13 @@ fn nothing_of_the_host_is_in_the_box() {
         for name, value in getmetatable(getfenv()).__index do
             look(value)
         end
-        print(#texts > 500)
-        return texts";
+        print(table.concat(texts, ' '))
+        return #texts > 500";
     let output =
         toolscript(&folder, &["run", "-e", script, "--json", "--receipt"]).env("CANARY", "sings-in-the-mine").output().expect("it runs");
     let everything = format!("{}{}", text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(0), "{everything}");
-    assert!(everything.contains("\"logs\":[\"true\"]"), "the script did not look around");
+    assert!(everything.starts_with("{\"result\":true,"), "the script did not look around");
     let home = std::env::var("HOME").expect("a home");
     for secret in ["sings-in-the-mine", folder.path().to_str().expect("a path"), env!("CARGO_MANIFEST_DIR"), &home] {
         assert!(!everything.contains(secret), "{secret}");
