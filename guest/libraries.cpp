@@ -8,12 +8,18 @@
 // Without it, a loop of `table.clone` never collects.
 LUAU_FASTFLAG(LuauBackedgeHeapCheck)
 
+// Nesting in a script. The compiler goes through what it inlines once more, up to five functions deep: at Luau's own 1,000, it
+// could overflow its stack.
+LUAU_FASTINT(LuauRecursionLimit)
+constexpr int kNesting = 400;
+
 // Out of the box in Luau, and not for scripts: it looks into the collector, whose state depends on the host's limits.
 static const char* const kRemoved[] = {"gcinfo"};
 
 lua_State* guest_new_state()
 {
     FFlag::LuauBackedgeHeapCheck.value = true;
+    FInt::LuauRecursionLimit.value = kNesting;
 
     lua_State* L = lua_newstate(guest_allocate, nullptr);
     if (!L)

@@ -59,22 +59,44 @@ struct Pace
 {
     size_t comfortable; // below this many bytes, Luau's own pace
     size_t ceiling;     // the goal is never above this
+    size_t reserve;
 };
 
-static Pace pace = {SIZE_MAX, SIZE_MAX};
+static Pace pace = {SIZE_MAX, SIZE_MAX, 0};
 
 constexpr int kGoal = 200;         // Luau's default: a collection ends when the heap has doubled
 constexpr int kTightestGoal = 104; // at worst, a collection for each few percent of new objects
 constexpr int kWork = 200;         // Luau's default: two bytes of work for each that is allocated
-constexpr int kTightWork = 1600;   // a collection is done after a sixteenth of the heap was allocated anew
+constexpr int kTightWork = 400;    // more would overflow Luau's products with it, which have 32 bits
+
+// Taken when memory gets short, and given back when it has run out, so that a script that caught the error can go on to the next
+// point where it is safe to collect.
+static void* reserve = nullptr;
+static bool ran_out = false;
 
 void guest_set_memory(lua_State* L, uint64_t bytes)
 {
     // What is not the VM's heap: the C stack and static data lie below the first block.
     size_t below = size_t(L->global);
     size_t heap = bytes > below ? size_t(bytes < SIZE_MAX ? bytes : SIZE_MAX) - below : 0;
-    pace.comfortable = heap / 5 * 2;
-    pace.ceiling = heap / 20 * 17;
+    pace.comfortable = heap / 3;
+    pace.ceiling = heap / 4 * 3;
+    pace.reserve = heap / 64;
+}
+
+// Luau's interrupt hook, called where a script calls, returns or goes round: the emergency collection that Luau lacks.
+static void collect(lua_State* L, int state)
+{
+    if (state < 0)
+        guest_collect_if_short(L);
+}
+
+void guest_collect_if_short(lua_State* L)
+{
+    lua_callbacks(L)->interrupt = nullptr;
+    if (ran_out)
+        lua_gc(L, LUA_GCCOLLECT, 0);
+    ran_out = false;
 }
 
 static void set_pace(global_State* g)
@@ -84,15 +106,21 @@ static void set_pace(global_State* g)
     {
         g->gcgoal = kGoal;
         g->gcstepmul = kWork;
-        return;
     }
-    int goal = int(pace.ceiling / (used / 100 + 1));
-    g->gcgoal = goal < kTightestGoal ? kTightestGoal : goal < kGoal ? goal : kGoal;
-    g->gcstepmul = kTightWork;
-    // A collection that was not to start before the ceiling starts now; one that is not to start at all (Luau says so while it
-    // loads a script) does not.
-    if (g->gcstate == GCSpause && g->GCthreshold > pace.ceiling && g->GCthreshold != SIZE_MAX)
-        g->GCthreshold = pace.ceiling;
+    else
+    {
+        int goal = int(pace.ceiling / (used / 100 + 1));
+        g->gcgoal = goal < kTightestGoal ? kTightestGoal : goal < kGoal ? goal : kGoal;
+        g->gcstepmul = kTightWork;
+        // A collection that was to start later than this starts here; one that is not to start at all (Luau says so while it loads
+        // a script) does not.
+        size_t latest = used / 100 * kTightestGoal;
+        latest = latest < pace.ceiling ? pace.ceiling : latest;
+        if (g->gcstate == GCSpause && g->GCthreshold > latest && g->GCthreshold != SIZE_MAX)
+            g->GCthreshold = latest;
+    }
+    if (!reserve && used >= pace.comfortable && used < pace.ceiling)
+        reserve = malloc(pace.reserve);
 }
 
 void* guest_allocate(void* userdata, void* block, size_t old_size, size_t new_size)
@@ -102,7 +130,17 @@ void* guest_allocate(void* userdata, void* block, size_t old_size, size_t new_si
         free(block);
         return nullptr;
     }
-    if (userdata && new_size > old_size)
-        set_pace(static_cast<global_State*>(userdata));
-    return realloc(block, new_size);
+    global_State* g = static_cast<global_State*>(userdata);
+    if (!g || new_size <= old_size)
+        return realloc(block, new_size);
+    set_pace(g);
+    void* result = realloc(block, new_size);
+    if (!result)
+    {
+        free(reserve);
+        reserve = nullptr;
+        ran_out = true;
+        g->cb.interrupt = collect;
+    }
+    return result;
 }

@@ -244,6 +244,18 @@ fn nothing_of_the_host_is_in_the_box() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_can_not_be_written_is_an_error() {
+    let folder = TempDir::new().expect("a folder");
+    for arguments in [&["run", "-e", "return 1", "--json"][..], &["run", "-e", "return 1"], &["run", "-e", "print(1)"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a device");
+        let output = toolscript(&folder, arguments).stdout(full).output().expect("it runs");
+        let message = "error: standard output can't be written to: No space left on device (os error 28)\n";
+        assert_eq!((text(&output.stderr), output.status.code()), (message, Some(1)));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_stops_the_script_and_reports_what_it_did() {

@@ -164,6 +164,9 @@ async fn long_errors_are_cut_and_flagged() {
     let run = run("error(string.rep('x', 100000), 0)").await;
     assert_eq!(run.outcome.truncated, ["message"]);
     assert_eq!(run.outcome.result.expect_err("an error").message, "x".repeat(8 << 10));
+    let run = run_with(r"error(string.rep('\1', 8000), 0)", RunOptions::default()).await;
+    assert_eq!(run.outcome.truncated, ["message"]);
+    assert_eq!(run.outcome.result.expect_err("an error").message.len(), 8 << 10);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The integration tests: one binary, a module a theme. Scripts are files in `scripts/`.
 
-#![expect(clippy::disallowed_methods, reason = "tests look at files from outside the box")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files from outside the box")]
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod cancellation;

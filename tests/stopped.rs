@@ -64,6 +64,29 @@ async fn the_parser_gives_up_before_the_stack_does() {
 }
 
 #[tokio::test]
+async fn inlining_does_not_overflow_the_compiler() {
+    use std::fmt::Write as _;
+    let mut source = String::from("local function f0() return 1 end\n");
+    for index in 1..=6 {
+        let (open, close) = ("if true then ".repeat(390), " end".repeat(390));
+        writeln!(source, "local function f{index}() {open} return f{}() {close} end", index - 1).expect("a string");
+    }
+    source.push_str("return f6()");
+    assert_eq!(run(&source).await.outcome.result.expect("it compiles").get(), "1");
+}
+
+#[tokio::test]
+async fn a_script_that_ends_after_its_deadline_is_stopped_all_the_same() {
+    let options = limited(|limits| {
+        limits.memory = 1 << 30;
+        limits.timeout = Duration::from_millis(5);
+        limits.fuel = Some(u64::MAX);
+    });
+    let error = run_with("local block = buffer.create(2 ^ 29)", options).await.outcome.result.expect_err("a stop");
+    assert_eq!(error.kind, ErrorKind::Timeout);
+}
+
+#[tokio::test]
 async fn long_scripts_compile_or_are_refused() {
     let numbers: String = (0..100_000).map(|number| format!("{number}.5,")).collect();
     for (name, source, expected) in [

@@ -94,21 +94,24 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation);
     options.listener = listener;
     let run = runtime.block_on(engine.run(&script, options))?;
-    if let Some(thread) = printing {
-        // All senders are gone with the run; the thread has only to print what is left.
-        let _ = thread.join();
-    }
-
+    // All senders are gone with the run; the thread has only to print what is left.
+    let mut printed = printing.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())));
     if arguments.json {
-        terminal::Output::new().json(&serde_json::to_string(&run.outcome)?);
+        let mut output = terminal::Output::new();
+        output.json(&serde_json::to_string(&run.outcome)?);
+        printed = printed.and(output.finish());
     } else {
-        terminal::print_outcome(&run.outcome);
+        printed = printed.and(terminal::print_outcome(&run.outcome));
     }
     if arguments.receipt {
         let _ = writeln!(io::stderr(), "{}", serde_json::to_string(&run.receipt)?);
     }
     // Nothing of the run is left to wait for.
     runtime.shutdown_background();
+    if let Err(error) = printed {
+        terminal::error_line(&format!("standard output can't be written to: {error}"));
+        return Ok(ExitCode::from(ErrorKind::Internal.exit_code()));
+    }
     Ok(run.outcome.result.as_ref().err().map_or(ExitCode::SUCCESS, |error| ExitCode::from(error.kind.exit_code())))
 }
 

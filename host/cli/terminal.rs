@@ -26,13 +26,14 @@ pub struct LivePrinter {
 
 impl LivePrinter {
     /// The printer, and the thread to join after it was dropped.
-    pub fn start() -> (Self, JoinHandle<()>) {
+    pub fn start() -> (Self, JoinHandle<io::Result<()>>) {
         let (lines, queue) = mpsc::channel::<String>();
         let thread = std::thread::spawn(move || {
             let mut output = Output::new();
             for line in queue {
                 output.line(&line);
             }
+            output.finish()
         });
         (Self { lines }, thread)
     }
@@ -49,14 +50,14 @@ impl Listener for LivePrinter {
 pub struct Output {
     stdout: io::Stdout,
     terminal: bool,
-    broken: bool,
+    state: io::Result<()>,
 }
 
 impl Output {
     pub fn new() -> Self {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
-        Self { stdout, terminal, broken: false }
+        Self { stdout, terminal, state: Ok(()) }
     }
 
     /// Prints a line of a script's and shows it at once.
@@ -72,20 +73,25 @@ impl Output {
     }
 
     fn write(&mut self, line: &str) {
-        if self.broken {
-            return;
+        if self.state.is_ok() {
+            let mut stdout = self.stdout.lock();
+            self.state = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
         }
-        let mut stdout = self.stdout.lock();
-        self.broken = writeln!(stdout, "{line}").and_then(|()| stdout.flush()).is_err();
+    }
+
+    /// What was not printed, and why.
+    pub fn finish(self) -> io::Result<()> {
+        self.state.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
     }
 }
 
 /// Prints the result, or the error and how it came to it, and what was cut.
-pub fn print_outcome(outcome: &Outcome) {
+pub fn print_outcome(outcome: &Outcome) -> io::Result<()> {
+    let mut output = Output::new();
     match &outcome.result {
         // A script that returns nothing has said all it had to say.
         Ok(result) if result.get() == "null" => {}
-        Ok(result) => Output::new().json(result.get()),
+        Ok(result) => output.json(result.get()),
         Err(error) => {
             error_line(&format!("{}: {}", error.kind.name(), error.message));
             for frame in error.traceback.iter().flat_map(|traceback| traceback.lines()) {
@@ -96,6 +102,7 @@ pub fn print_outcome(outcome: &Outcome) {
     if !outcome.truncated.is_empty() {
         let _ = writeln!(io::stderr(), "note: cut at its limit: {}", outcome.truncated.join(", "));
     }
+    output.finish()
 }
 
 /// Control characters as escapes, but for the tab; a newline inside a `print` stays one.
@@ -104,7 +111,9 @@ fn escape(text: &str) -> Cow<'_, str> {
 }
 
 fn escape_with(text: &str, escape: impl Fn(u32) -> String) -> Cow<'_, str> {
-    let harmful = |character: char| character.is_control() && !matches!(character, '\t' | '\n');
+    // Beside control characters: line separators, and what turns the direction of text around.
+    let deceptive = |character: char| matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let harmful = |character: char| (character.is_control() && !matches!(character, '\t' | '\n')) || deceptive(character);
     if !text.contains(harmful) {
         return Cow::Borrowed(text);
     }

@@ -18,6 +18,9 @@ use wasmtime::{
     component::{WasmList, WasmStr},
 };
 
+/// What Luau says when memory has run out.
+const NO_MEMORY: &str = "not enough memory";
+
 /// The account of a run that never began.
 pub fn cancelled_while_waiting() -> Run {
     let error = stop_error(Stop::Cancelled, Duration::ZERO);
@@ -104,10 +107,19 @@ fn take_failure(store: &Store<State>, failure: &Failure, truncated: &mut Vec<&'s
         }
         String::from_utf8_lossy(&bytes[..bytes.len().min(ERROR_TEXT)]).into_owned()
     };
-    let message = one_line(&take(&failure.message, "message"));
+    let mut message = one_line(&take(&failure.message, "message"));
     let traceback = Some(take(&failure.traceback, "traceback")).filter(|text| !text.is_empty());
+    if message.len() > ERROR_TEXT {
+        message.truncate(message.floor_char_boundary(ERROR_TEXT));
+        if truncated.first() != Some(&"message") {
+            truncated.insert(0, "message");
+        }
+    }
+    // `coroutine.wrap` raises the text anew, with its place in front.
+    let out_of_memory = store.data().meter.memory.denied && message.ends_with(NO_MEMORY);
     let kind = match failure.kind {
         Kind::Syntax => ErrorKind::Syntax,
+        Kind::Runtime if out_of_memory => ErrorKind::Memory,
         Kind::Runtime => ErrorKind::Runtime,
         Kind::Result => ErrorKind::Result,
         Kind::Memory => ErrorKind::Memory,
@@ -138,7 +150,7 @@ fn trap_error(trap: &wasmtime::Error, meter: &Meter, options: &RunOptions, fuel:
         // Where the guest could not turn a refused allocation into an error, it ends itself, or can't raise the exception.
         Some(Trap::UnreachableCodeReached) | None if meter.memory.denied => {
             tracing::info!(error = format!("{trap:#}"), "the guest ended itself for lack of memory");
-            error(ErrorKind::Memory, "not enough memory".into())
+            error(ErrorKind::Memory, NO_MEMORY.into())
         }
         _ => {
             tracing::error!(error = format!("{trap:#}"), "the sandbox failed");

@@ -136,7 +136,13 @@ impl Engine {
                 return Poll::Ready(Ending::Stopped(Stop::Cancelled));
             }
             if let Poll::Ready(ended) = call.as_mut().poll(context) {
-                return Poll::Ready(ended.map_or_else(Ending::Trapped, Ending::Returned));
+                // One copy of a large block can't be interrupted, and may end after the deadline.
+                let late = ended.is_ok() && Instant::now() >= deadline;
+                return Poll::Ready(if late {
+                    Ending::Stopped(Stop::Deadline)
+                } else {
+                    ended.map_or_else(Ending::Trapped, Ending::Returned)
+                });
             }
             if cancelled.as_mut().poll(context).is_ready() {
                 return Poll::Ready(Ending::Stopped(Stop::Cancelled));
@@ -190,8 +196,8 @@ fn check(script: &Script, options: &RunOptions) -> Result<(), Refusal> {
     if size > limit {
         return Err(Refusal::ScriptTooLarge { size, limit });
     }
-    // Each argument is an element of a list in the guest too.
-    let size = script.arguments.iter().map(|argument| argument.len() + 8).sum();
+    // Each argument is an element of a list and of Luau's stack in the guest too.
+    let size = script.arguments.iter().map(|argument| argument.len() + 16).sum();
     if size > ARGUMENTS {
         return Err(Refusal::ArgumentsTooLarge { size, limit: ARGUMENTS });
     }
