@@ -1,7 +1,8 @@
 // Failures on their way out. Memory may be gone by then, so nothing in here needs any but to look at the error value, which
 // happens protected: texts lie in static buffers, and the functions to call are made in `init`.
 #include "failure.h"
-#include "text.h"
+
+#include "ldebug.h"
 
 #include <stdio.h>
 #include <string.h>

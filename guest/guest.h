@@ -18,7 +18,7 @@ lua_State* guest_new_state();
 // memory.cpp: the allocator of the VM, and the bytes of linear memory that the host said it will grant.
 void* guest_allocate(void* userdata, void* block, size_t old_size, size_t new_size);
 void guest_set_memory(lua_State* L, uint64_t bytes);
-// After the script: collects what it left if memory has run out, so that there is room to report.
+// Collects if memory has run out: where it is safe while the script runs, and after it, so that there is room to report.
 void guest_collect_if_short(lua_State* L);
 
 // json.cpp: `json`, and the same encoder for what a script returns.

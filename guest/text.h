@@ -1,4 +1,4 @@
-// A growing text and the rules of UTF-8, for the JSON files.
+// A growing text, for the JSON files, and the rules of UTF-8.
 #pragma once
 
 #include "guest.h"

@@ -37,7 +37,7 @@ const CXX: &[&str] = &[
 /// Files of Luau's that get faster versions of what they ask of the C library.
 const FAST_PATHS: [&str; 2] = ["lstrlib.cpp", "lobject.cpp"];
 
-/// The C stack of the guest. Luau's own limits (200 C calls, 1,000 levels in the parser) must be reached before its end.
+/// The C stack of the guest. Luau's own limits (200 C calls, 400 levels of nesting) must be reached before its end.
 const STACK: usize = 1 << 20;
 
 /// A translation unit and the flags that only it gets.

@@ -46,7 +46,7 @@ pub fn codegen(config: &mut Config) {
         .concurrency_support(false);
 }
 
-/// Bytes of native stack that the guest's calls may use. Luau's own limits (200 C calls, 1,000 levels in the parser) must be
+/// Bytes of native stack that the guest's calls may use. Luau's own limits (200 C calls, 400 levels of nesting) must be
 /// reached before its end, so that a script sees an error it can catch.
 const WASM_STACK: usize = 2 << 20;
 
