@@ -8,13 +8,13 @@ use anyhow::{Context as _, Result, ensure};
 use std::{
     env, fs,
     hint::black_box,
-    path::PathBuf,
+    path::{Path, PathBuf},
     pin::Pin,
     process::Command,
     task::{Context, Waker},
     time::Instant,
 };
-use toolscript::{Engine, RunOptions, Script};
+use toolscript::{Engine, Files, Io, Limits, RunOptions, Script};
 use toolscript_bench::{Row, Table, median, run_native};
 
 /// Scripts, how often each is run, and the ratio to native Luau that it must reach.
@@ -26,6 +26,15 @@ const SCRIPTS: [(&str, &str, usize, Option<f64>); 7] = [
     ("format and match 60,000 rows", include_str!("scripts/rows.luau"), 7, None),
     ("sort and hash 300,000 numbers", include_str!("scripts/tables.luau"), 7, None),
     ("pcall(error), 100,000 times", include_str!("scripts/pcall_error.luau"), 7, Some(1.0)),
+];
+
+/// The same with files, both sides in a directory of their own, limits raised.
+const FILE_SCRIPTS: [(&str, &str, usize, Option<f64>); 5] = [
+    ("write a million lines", include_str!("scripts/io_write_lines.luau"), 9, Some(2.0)),
+    ("read them with io.lines", include_str!("scripts/io_read_lines.luau"), 9, Some(2.0)),
+    ("read 32 MB with *a, 64 MiB memory", include_str!("scripts/io_read_32.luau"), 15, Some(2.0)),
+    ("read 100 MB with *a", include_str!("scripts/io_read_all.luau"), 9, None),
+    ("10,000 small files", include_str!("scripts/io_small_files.luau"), 5, None),
 ];
 
 const IDLE_MEMORY: &str = "memory of a live instance";
@@ -54,30 +63,58 @@ fn main() -> Result<()> {
 async fn compare_scripts(table: &mut Table, wanted: &impl Fn(&str) -> bool) -> Result<()> {
     let engine = Engine::builder().concurrency(4).build()?;
     for (name, source, times, target) in SCRIPTS.into_iter().filter(|script| wanted(script.0)) {
-        let script = Script::new(source);
-        let (mut here, mut native) = (Vec::new(), Vec::new());
-        for round in 0..times + times / 10 + 1 {
-            let started = Instant::now();
-            let run = engine.run(&script, RunOptions::default()).await?;
-            let here_took = started.elapsed();
-            let started = Instant::now();
-            let (result, lines) = run_native(source).map_err(|error| anyhow::anyhow!("{error}"))?;
-            let native_took = started.elapsed();
-            // The first tenth warms up, and is checked: both must do the same work.
-            if round > times / 10 {
-                here.push(here_took);
-                native.push(native_took);
-            } else {
-                let ours: serde_json::Value = run.outcome.decode()?;
-                let theirs: serde_json::Value = serde_json::from_str(&result)?;
-                ensure!(ours == theirs, "{name}: {ours} here, {theirs} natively");
-                ensure!(run.outcome.logs == lines, "{name}: other lines");
-            }
-            black_box((run, result));
+        table.rows.push(compare(&engine, name, source, times, target, RunOptions::default(), None).await?);
+    }
+    let (ours, native) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    for dir in [ours.path(), native.path()] {
+        fs::write(dir.join("medium.bin"), "0123456789abcde\n".repeat(2_000_000))?;
+        fs::write(dir.join("large.bin"), "0123456789abcde\n".repeat(6_250_000))?;
+    }
+    for (name, source, times, target) in FILE_SCRIPTS.into_iter().filter(|script| wanted(script.0)) {
+        let mut io = Io::new(Files::new(ours.path())?);
+        (io.max_bytes, io.max_files) = (u64::MAX, u64::MAX);
+        let mut limits = Limits::default();
+        if name.starts_with("read 100 MB") {
+            limits.memory = 512 << 20;
         }
-        table.rows.push(Row::new(name, median(here), Some(median(native)), target, "µs"));
+        let options = RunOptions::default().with_limits(limits).with_io(io);
+        table.rows.push(compare(&engine, name, source, times, target, options, Some(native.path())).await?);
     }
     Ok(())
+}
+
+/// Runs one script on both sides, in turns.
+async fn compare(
+    engine: &Engine,
+    name: &'static str,
+    source: &str,
+    times: usize,
+    target: Option<f64>,
+    options: RunOptions,
+    native_dir: Option<&Path>,
+) -> Result<Row> {
+    let script = Script::new(source);
+    let (mut here, mut native) = (Vec::new(), Vec::new());
+    for round in 0..times + times / 10 + 1 {
+        let started = Instant::now();
+        let run = engine.run(&script, options.clone()).await?;
+        let here_took = started.elapsed();
+        let started = Instant::now();
+        let (result, lines) = run_native(source, native_dir).map_err(|error| anyhow::anyhow!("{error}"))?;
+        let native_took = started.elapsed();
+        // The first tenth warms up, and is checked: both must do the same work.
+        if round > times / 10 {
+            here.push(here_took);
+            native.push(native_took);
+        } else {
+            let ours: serde_json::Value = run.outcome.decode()?;
+            let theirs: serde_json::Value = serde_json::from_str(&result)?;
+            ensure!(ours == theirs, "{name}: {ours} here, {theirs} natively");
+            ensure!(run.outcome.logs == lines, "{name}: other lines");
+        }
+        black_box((run, result));
+    }
+    Ok(Row::new(name, median(here), Some(median(native)), target, "µs"))
 }
 
 /// What each of many instances costs while it is alive and waits: they have printed a line and yielded.

@@ -1,11 +1,12 @@
 //! Native Luau as a careful embedder would use it: a fresh VM a script, sandboxed, `print` captured, the result as JSON.
 
+use crate::native_io;
 use mlua::chunk::Compiler;
 use mlua::{Lua, MultiValue, Result, Value, Variadic};
-use std::{cell::RefCell, rc::Rc};
+use std::{cell::RefCell, path::Path, rc::Rc};
 
 /// Runs a script in a VM of its own; the result as JSON text, and the lines that it printed.
-pub fn run_native(source: &str) -> Result<(String, Vec<String>)> {
+pub fn run_native(source: &str, io_dir: Option<&Path>) -> Result<(String, Vec<String>)> {
     let lua = Lua::new();
     let lines = Rc::new(RefCell::new(Vec::new()));
     let kept = Rc::clone(&lines);
@@ -15,6 +16,9 @@ pub fn run_native(source: &str) -> Result<(String, Vec<String>)> {
         Ok(())
     })?;
     lua.globals().set("print", print)?;
+    if let Some(dir) = io_dir {
+        native_io::register(&lua, dir)?;
+    }
     lua.sandbox(true)?;
     let compiler = Compiler::new().set_optimization_level(2).set_debug_level(1);
     let values: MultiValue = lua.load(source).set_name("=script").set_compiler(compiler).eval()?;

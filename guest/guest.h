@@ -20,6 +20,19 @@ void* guest_allocate(void* userdata, void* block, size_t old_size, size_t new_si
 void guest_set_memory(lua_State* L, uint64_t bytes);
 // Collects if memory has run out: where it is safe while the script runs, and after it, so that there is room to report.
 void guest_collect_if_short(lua_State* L);
+// Collects if there is no block of this size.
+void guest_make_room(lua_State* L, size_t size);
+// A block outside of the VM's heap; raises Luau's memory error if there is none.
+void* guest_allocate_block(lua_State* L, size_t size);
+// Bytes that the host passes in next are put there, if they fit. A call that gets none leaves the place for the next one.
+void guest_land(char* place, size_t size);
+
+// interrupt.cpp: has the hook called.
+void guest_interrupt_soon(lua_State* L);
+
+// io.cpp: `io`, `file` and `os.remove`. A run without settings has none of them.
+void guest_open_io(lua_State* L);
+void guest_set_io(lua_State* L, const toolscript_sandbox_types_refusals_t* refusals);
 
 // json.cpp: `json`, and the same encoder for what a script returns.
 void guest_open_json(lua_State* L);

@@ -36,6 +36,7 @@ lua_State* guest_new_state()
     guest_open_log(L);
     guest_open_json(L);
     guest_open_sort(L);
+    guest_open_io(L);
 
     luaL_sandbox(L);
     return L;

@@ -4,17 +4,34 @@
 // "not enough memory", and `new` throws, which `run.cpp` catches around the compiler.
 #include "guest.h"
 
+#include "ldo.h"
 #include "lgc.h"
 #include "lstate.h"
 
 #include <new>
 #include <stdlib.h>
 
+// Where the next block of bytes from the host is to land.
+static char* landing = nullptr;
+static size_t landing_size = 0;
+
+void guest_land(char* place, size_t size)
+{
+    landing = place;
+    landing_size = size;
+}
+
 // Makes room for what the host passes in. A null would be an address like any other to the host, so there is none.
 extern "C" __attribute__((export_name("cabi_realloc"))) void* cabi_realloc(void* block, size_t, size_t alignment, size_t new_size)
 {
     if (new_size == 0)
         return reinterpret_cast<void*>(alignment);
+    if (landing && !block && alignment == 1 && new_size <= landing_size)
+    {
+        void* place = landing;
+        landing = nullptr;
+        return place;
+    }
     void* result = realloc(block, new_size);
     if (!result)
         __builtin_trap();
@@ -84,19 +101,28 @@ void guest_set_memory(lua_State* L, uint64_t bytes)
     pace.reserve = heap / 64;
 }
 
-// Luau's interrupt hook, called where a script calls, returns or goes round: the emergency collection that Luau lacks.
-static void collect(lua_State* L, int state)
-{
-    if (state < 0)
-        guest_collect_if_short(L);
-}
-
 void guest_collect_if_short(lua_State* L)
 {
-    lua_callbacks(L)->interrupt = nullptr;
     if (ran_out)
         lua_gc(L, LUA_GCCOLLECT, 0);
     ran_out = false;
+}
+
+void guest_make_room(lua_State* L, size_t size)
+{
+    void* block = malloc(size);
+    if (!block)
+        lua_gc(L, LUA_GCCOLLECT, 0);
+    free(block);
+}
+
+void* guest_allocate_block(lua_State* L, size_t size)
+{
+    guest_make_room(L, size);
+    void* block = malloc(size);
+    if (!block)
+        luaD_throw(L, LUA_ERRMEM);
+    return block;
 }
 
 static void set_pace(global_State* g)
@@ -140,7 +166,7 @@ void* guest_allocate(void* userdata, void* block, size_t old_size, size_t new_si
         free(reserve);
         reserve = nullptr;
         ran_out = true;
-        g->cb.interrupt = collect;
+        guest_interrupt_soon(g->mainthread);
     }
     return result;
 }

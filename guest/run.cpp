@@ -1,5 +1,6 @@
 // The exports: `init`, which the build calls, and `run`, which a host calls once.
 #include "failure.h"
+#include "file.h"
 #include "text.h"
 
 #include "lstate.h"
@@ -155,6 +156,7 @@ extern "C" bool exports_unprepared_run(unprepared_request_t* request, unprepared
     guest_start_clock();
     guest_set_memory(vm, request->memory);
     vm->global->rngstate = seeded(request->seed);
+    guest_set_io(vm, request->io.is_some ? &request->io.val : nullptr);
 
     uint8_t* script = request->script.ptr;
     size_t size = request->script.len;
@@ -169,7 +171,10 @@ extern "C" bool exports_unprepared_run(unprepared_request_t* request, unprepared
     int status = lua_pcall(thread, 1, LUA_MULTRET, 0);
     if (status == 0)
         status = lua_resume(thread, nullptr, lua_gettop(thread) - 1);
-    return status == 0 ? finish(result, failure) : guest_fail_raised(failure, thread, status);
+    bool finished = status == 0 ? finish(result, failure) : guest_fail_raised(failure, thread, status);
+    // Last, as an error value may have a `__tostring` that writes.
+    const Problem* lost = files_finish();
+    return finished && lost ? guest_fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_RUNTIME, lost->text, lost->size) : finished;
 }
 
 // The bindings want an object file with the contract in it; the build embeds the contract itself, as it drops `init`.

@@ -1,12 +1,19 @@
 //! `toolscript.toml`: every key optional, an unknown one an error that names it. Sizes are bytes.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
-use std::{io::ErrorKind, path::Path, time::Duration};
-use toolscript::{Engine, EngineBuilder, Limits};
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use toolscript::{Engine, EngineBuilder, Files, Io, IoErrors, Limits};
 
 /// Looked for in the working directory.
 const DEFAULT_FILE: &str = "toolscript.toml";
+
+/// The io dir, where none is named.
+const DEFAULT_IO_DIR: &str = "toolscript-files";
 
 /// The whole file.
 #[derive(Debug, Default, Deserialize)]
@@ -15,6 +22,9 @@ pub struct Config {
     /// `[limits]`
     #[serde(default)]
     pub limits: LimitsSection,
+    /// `[io]`
+    #[serde(default)]
+    pub io: IoSection,
 }
 
 /// `[limits]`: what a run may use.
@@ -34,6 +44,17 @@ pub struct LimitsSection {
     queue: Option<usize>,
 }
 
+/// `[io]`: the files of scripts.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IoSection {
+    dir: Option<PathBuf>,
+    max_bytes: Option<u64>,
+    max_files: Option<u64>,
+    enabled: Option<bool>,
+    errors: Option<IoErrors>,
+}
+
 impl Config {
     /// Reads the file that was named, or `toolscript.toml` if there is one.
     pub fn find(named: Option<&Path>) -> Result<Self> {
@@ -49,6 +70,9 @@ impl Config {
     }
 
     fn parse(text: &str) -> Result<Self> {
+        if text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("output")) {
+            bail!("[output] was replaced by [io], with dir, max_bytes, max_files, enabled and errors");
+        }
         toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
             anyhow::anyhow!("line {line}: {}", error.message().replace('\n', " "))
@@ -82,5 +106,27 @@ impl LimitsSection {
         limits.logs = self.logs.unwrap_or(limits.logs);
         limits.result = self.result.unwrap_or(limits.result);
         limits
+    }
+}
+
+impl IoSection {
+    /// The files of scripts: in the directory that the command line names, or else in this section's, or in `./toolscript-files`.
+    /// Naming one on the command line switches them on, and without `enabled` it is `default` that decides.
+    pub fn resolve(&self, named: Option<&Path>, default: bool) -> Result<Option<Io>> {
+        let (origin, dir) = match (named, &self.dir) {
+            (Some(dir), _) => ("--io-dir", dir),
+            (None, Some(dir)) => ("[io] dir", dir.as_path()),
+            (None, None) => ("the io dir", Path::new(DEFAULT_IO_DIR)),
+        };
+        // A mistake in a name is one even where files are off.
+        let files = Files::new(dir).with_context(|| format!("{origin} {}", dir.display()))?;
+        if named.is_none() && !self.enabled.unwrap_or(default) {
+            return Ok(None);
+        }
+        let mut io = Io::new(files);
+        io.max_bytes = self.max_bytes.unwrap_or(io.max_bytes);
+        io.max_files = self.max_files.unwrap_or(io.max_files);
+        io.errors = self.errors.unwrap_or(io.errors);
+        Ok(Some(io))
     }
 }

@@ -50,12 +50,14 @@
 
 mod bridge;
 mod engine;
+mod files;
 
 pub use bridge::{Listener, Progress};
 pub use engine::{
-    DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, FileTouched, HostCalls, InvalidLimit, Limits, Outcome, Receipt, Refusal,
+    DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, HostCalls, InvalidLimit, Io, IoErrors, Limits, Outcome, Receipt, Refusal,
     Run, RunOptions, Script, ScriptError,
 };
+pub use files::{FileOperation, FileTouched, Files, FilesError};
 
 /// Stops runs; see [`RunOptions::cancellation`].
 pub use tokio_util::sync::CancellationToken;

@@ -179,7 +179,7 @@ fn a_wrong_configuration_is_named() {
             "[limits]\n\ntimeot = 3\n",
             "line 3: unknown field `timeot`, expected one of `timeout`, `fuel`, `memory`, `script`, `logs`, `result`, `concurrency`, `queue`",
         ),
-        ("[limit]\n", "line 1: unknown field `limit`, expected `limits`"),
+        ("[limit]\n", "line 1: unknown field `limit`, expected `limits` or `io`"),
         ("[limits]\ntimeout = \"long\"\n", "line 2: invalid type: string \"long\", expected f64"),
         ("[limits]\nmemory = 5\n", "[limits]: memory must be between 4 MiB and 4096 MiB"),
         ("[limits]\ntimeout = -1\n", "[limits]: timeout must be more than 0 and at most 86400 seconds"),

@@ -4,10 +4,12 @@
 //! nowhere else.
 
 mod clocks;
+mod io;
 mod log;
 
 pub use log::{Listener, LogBook, Progress};
 
+use crate::files::Session;
 use std::{
     future::poll_fn,
     task::{Context, Poll},
@@ -22,13 +24,15 @@ use wasmtime::{
 pub(crate) struct Imports {
     /// What the script said.
     pub log: LogBook,
+    /// The files of the run, if it has any.
+    pub files: Option<Session>,
     clocks: clocks::Clocks,
 }
 
 impl Imports {
     /// Imports of a new instance.
-    pub fn new(log: LogBook) -> Self {
-        Self { log, clocks: clocks::Clocks::default() }
+    pub fn new(log: LogBook, files: Option<Session>) -> Self {
+        Self { log, files, clocks: clocks::Clocks::default() }
     }
 }
 
@@ -37,17 +41,18 @@ pub(crate) trait State: AsRef<Imports> + AsMut<Imports> + Send + Sized + 'static
     /// Charges for a call that begins, and refuses it if the run must end. True if the guest has held its thread for long enough.
     fn begin_call(store: &mut StoreContextMut<'_, Self>) -> wasmtime::Result<bool>;
 
-    /// Takes the time that a call took.
-    fn end_call(&mut self, took: Duration);
+    /// Takes the time that a call took, and charges for the bytes that it moved.
+    fn end_call(store: &mut StoreContextMut<'_, Self>, took: Duration, moved: usize) -> wasmtime::Result<()>;
 }
 
 /// Defines all imports of the world `sandbox`.
 pub(crate) fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     clocks::add_to_linker(linker)?;
+    io::add_to_linker(linker)?;
     log::add_to_linker(linker)
 }
 
-/// Defines one import, metered. A script that does nothing but call the host lets go of its thread here.
+/// Defines one import, metered.
 fn define<T: State, Arguments, Results>(
     interface: &mut LinkerInstance<'_, T>,
     name: &str,
@@ -59,16 +64,50 @@ where
 {
     interface.func_wrap_async(name, move |mut store, arguments| {
         Box::new(async move {
-            if T::begin_call(&mut store)? {
-                let mut yielded = false;
-                poll_fn(|context| once(&mut yielded, context)).await;
-            }
-            let began = Instant::now();
+            let began = begin(&mut store).await?;
             let results = function(&mut store, arguments);
-            store.data_mut().end_call(began.elapsed());
+            T::end_call(&mut store, began.elapsed(), 0)?;
             Ok(results)
         })
     })
+}
+
+/// What blocking work came to.
+struct Done<Results> {
+    results: Results,
+    /// Bytes that were moved, as far as they cost.
+    moved: usize,
+}
+
+/// Defines one import, metered, whose work may block: it is prepared here and done on a thread for such work.
+fn define_blocking<T: State, Arguments, Work, Results>(
+    interface: &mut LinkerInstance<'_, T>,
+    name: &str,
+    prepare: impl Fn(&StoreContextMut<'_, T>, Arguments) -> Work + Copy + Send + Sync + 'static,
+) -> wasmtime::Result<()>
+where
+    Arguments: ComponentNamedList + Lift + Send + 'static,
+    Work: FnOnce() -> Done<Results> + Send + 'static,
+    Results: ComponentNamedList + Lower + Send + 'static,
+{
+    interface.func_wrap_async(name, move |mut store, arguments| {
+        Box::new(async move {
+            let began = begin(&mut store).await?;
+            let work = prepare(&store, arguments);
+            let Done { results, moved } = tokio::task::spawn_blocking(work).await?;
+            T::end_call(&mut store, began.elapsed(), moved)?;
+            Ok(results)
+        })
+    })
+}
+
+/// A script that does nothing but call the host lets go of its thread here.
+async fn begin<T: State>(store: &mut StoreContextMut<'_, T>) -> wasmtime::Result<Instant> {
+    if T::begin_call(store)? {
+        let mut yielded = false;
+        poll_fn(|context| once(&mut yielded, context)).await;
+    }
+    Ok(Instant::now())
 }
 
 /// Pending once.

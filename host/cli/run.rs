@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 use tokio_util::sync::CancellationToken;
-use toolscript::{ErrorKind, Limits, RunOptions, Script};
+use toolscript::{ErrorKind, Io, Limits, RunOptions, Script};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -48,13 +48,17 @@ pub struct Arguments {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(4..=4096))]
     memory_limit: Option<u64>,
 
-    /// Folder for the script's files; scripts have no file access yet
+    /// Folder for the script's files, made when it is first written to [default: ./toolscript-files]
     #[arg(long, value_name = "DIR", conflicts_with = "no_io")]
     io_dir: Option<PathBuf>,
 
     /// Gives the script no files
     #[arg(long)]
     no_io: bool,
+
+    /// Was replaced by --io-dir
+    #[arg(long, hide = true)]
+    output_dir: Option<PathBuf>,
 
     /// Configuration [default: toolscript.toml in the working directory, if it is there]
     #[arg(long, value_name = "FILE")]
@@ -70,6 +74,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let config = Config::find(arguments.config.as_deref())?;
     let limits = limits(&arguments, &config)?;
+    let files = files(&arguments, &config)?;
     let source = source(&arguments, limits.script)?;
     let script = Script::new(source).with_arguments(&arguments.arguments);
 
@@ -93,6 +98,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     };
     let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation);
     options.listener = listener;
+    options.io = files;
     let run = runtime.block_on(engine.run(&script, options))?;
     // All senders are gone with the run; the thread has only to print what is left.
     let mut printed = printing.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())));
@@ -116,11 +122,6 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 }
 
 fn limits(arguments: &Arguments, config: &Config) -> Result<Limits> {
-    if let Some(dir) = &arguments.io_dir
-        && dir.components().any(|component| component == std::path::Component::ParentDir)
-    {
-        bail!("--io-dir {}: a path with '..' is not allowed; name the folder itself", dir.display());
-    }
     let mut limits = config.limits.clone().resolve();
     if let Some(timeout) = arguments.timeout {
         limits.timeout = timeout;
@@ -133,6 +134,16 @@ fn limits(arguments: &Arguments, config: &Config) -> Result<Limits> {
     }
     limits.check()?;
     Ok(limits)
+}
+
+fn files(arguments: &Arguments, config: &Config) -> Result<Option<Io>> {
+    if arguments.output_dir.is_some() {
+        bail!("--output-dir was replaced by --io-dir");
+    }
+    if arguments.no_io {
+        return Ok(None);
+    }
+    config.io.resolve(arguments.io_dir.as_deref(), true)
 }
 
 /// The text of the script, refused before it is read whole if it is too large.

@@ -9,7 +9,7 @@ use std::{
     sync::mpsc::{self, Sender},
     thread::JoinHandle,
 };
-use toolscript::{Listener, Outcome};
+use toolscript::{FileTouched, Listener, Outcome};
 
 /// Prints one line of our own on standard error.
 pub fn error_line(message: &str) {
@@ -85,7 +85,7 @@ impl Output {
     }
 }
 
-/// Prints the result, or the error and how it came to it, and what was cut.
+/// Prints the result, or the error and how it came to it, the files, and what was cut.
 pub fn print_outcome(outcome: &Outcome) -> io::Result<()> {
     let mut output = Output::new();
     match &outcome.result {
@@ -99,10 +99,22 @@ pub fn print_outcome(outcome: &Outcome) -> io::Result<()> {
             }
         }
     }
+    for file in &outcome.files_touched {
+        output.line(&touched(file));
+    }
     if !outcome.truncated.is_empty() {
         let _ = writeln!(io::stderr(), "note: cut at its limit: {}", outcome.truncated.join(", "));
     }
     output.finish()
+}
+
+/// A file as a person reads of it. A name is on one line, whatever is in it.
+fn touched(file: &FileTouched) -> String {
+    let name: String =
+        file.name.chars().flat_map(|letter| if letter.is_control() { letter.escape_default().collect() } else { vec![letter] }).collect();
+    let size = file.bytes.map(|bytes| format!(" ({bytes} {})", if bytes == 1 { "byte" } else { "bytes" })).unwrap_or_default();
+    let cut = if file.cut { ", cut: the script was stopped before all of it was on disk" } else { "" };
+    format!("{} {name}{size}{cut}", file.op.name())
 }
 
 /// Control characters as escapes, but for the tab; a newline inside a `print` stays one.

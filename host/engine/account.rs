@@ -11,6 +11,7 @@ use super::{
     run::{Ending, Run, State},
     script::RunOptions,
 };
+use crate::files;
 use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
 use wasmtime::{
@@ -29,7 +30,7 @@ pub fn cancelled_while_waiting() -> Run {
 }
 
 /// Takes the account of a run, whatever its end.
-pub fn conclude(store: Store<State>, ending: Ending, options: &RunOptions, fuel: u64, started: Instant) -> Run {
+pub fn conclude(store: Store<State>, ending: Ending, files: files::Account, options: &RunOptions, fuel: u64, started: Instant) -> Run {
     let mut truncated = Vec::new();
     let result = match ending {
         Ending::Returned(Ok(json)) => take_result(&store, &json, options.limits.result),
@@ -51,11 +52,14 @@ pub fn conclude(store: Store<State>, ending: Ending, options: &RunOptions, fuel:
         memory_peak: meter.memory.peak as u64,
         log_bytes,
         result_bytes: result.as_ref().map_or(0, |json| json.get().len() as u64),
+        bytes_read: files.bytes_read,
+        bytes_written: files.bytes_written,
+        files_created: files.files_created,
         host_calls: HostCalls { count: meter.host_calls, microseconds: microseconds(meter.host_time) },
         stopped_by,
     };
     tracing::debug!(?receipt, "run ended");
-    Run { outcome: Outcome { result, logs, files_touched: Vec::new(), truncated }, receipt }
+    Run { outcome: Outcome { result, logs, files_touched: files.touched, truncated }, receipt }
 }
 
 fn microseconds(duration: Duration) -> u64 {

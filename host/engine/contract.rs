@@ -9,21 +9,11 @@ pub type RunFunction = TypedFunc<(Request,), (Result<WasmStr, Failure>,)>;
 #[derive(Clone, Copy, ComponentType, Lower)]
 #[component(enum)]
 #[repr(u8)]
-#[expect(dead_code, reason = "no run has io settings yet; the contract has the type")]
 pub enum Refusals {
     #[component(name = "raise")]
     Raise,
     #[component(name = "return")]
     Return,
-}
-
-/// Settings of the `io` library for one run.
-#[derive(Clone, ComponentType, Lower)]
-#[component(record)]
-pub struct IoSettings {
-    #[component(name = "working-folder")]
-    pub working_folder: String,
-    pub refusals: Refusals,
 }
 
 /// All that a run is told.
@@ -32,7 +22,7 @@ pub struct IoSettings {
 pub struct Request {
     pub script: Vec<u8>,
     pub arguments: Vec<String>,
-    pub io: Option<IoSettings>,
+    pub io: Option<Refusals>,
     pub seed: u64,
     pub memory: u64,
 }

@@ -15,6 +15,9 @@ const YIELD_TIME: Duration = Duration::from_micros(100);
 /// Fuel that a call to the host costs: about what a script could have computed in the time of the cheapest one.
 const HOST_CALL: u64 = 5_000;
 
+/// Fuel that a byte costs which the host reads from a disk, writes to it, or copies.
+const MOVED_BYTE: u64 = 1;
+
 /// What stopped a run from outside. Travels through wasmtime as the error of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
@@ -89,8 +92,13 @@ impl bridge::State for State {
         Ok(due)
     }
 
-    fn end_call(&mut self, took: Duration) {
-        self.meter.host_time += took;
+    fn end_call(store: &mut StoreContextMut<'_, Self>, took: Duration, moved: usize) -> wasmtime::Result<()> {
+        store.data_mut().meter.host_time += took;
+        if moved > 0 {
+            let fuel = store.get_fuel()?;
+            store.set_fuel(fuel.saturating_sub(moved as u64 * MOVED_BYTE))?;
+        }
+        Ok(())
     }
 }
 

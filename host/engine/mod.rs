@@ -16,10 +16,10 @@ mod run;
 mod script;
 
 pub use limits::{InvalidLimit, Limits};
-pub use outcome::{DecodeError, ErrorKind, FileTouched, Outcome, ScriptError};
+pub use outcome::{DecodeError, ErrorKind, Outcome, ScriptError};
 pub use receipt::{HostCalls, Receipt};
 pub use run::{Refusal, Run};
-pub use script::{RunOptions, Script};
+pub use script::{Io, IoErrors, RunOptions, Script};
 
 use std::sync::{Arc, atomic::AtomicUsize};
 use tokio::sync::Semaphore;

@@ -1,5 +1,6 @@
 //! What a run ended in, as a caller, a model or a program reads it. No statistics: those are the receipt's.
 
+use crate::files::FileTouched;
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::value::RawValue;
 
@@ -62,12 +63,6 @@ pub enum DecodeError {
     #[error("the result has another shape: {0}")]
     Shape(serde_json::Error),
 }
-
-/// A file that a run left its mark on: the state on disk after the run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "op", rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum FileTouched {}
 
 /// Why a script has no result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]

@@ -17,6 +17,12 @@ pub struct Receipt {
     pub log_bytes: u64,
     /// Bytes of the result.
     pub result_bytes: u64,
+    /// Bytes read from files.
+    pub bytes_read: u64,
+    /// Bytes that counted against the run's write limit: written, written again, or skipped over.
+    pub bytes_written: u64,
+    /// Files made.
+    pub files_created: u64,
     /// Calls from the guest to the host.
     pub host_calls: HostCalls,
     /// The limit that stopped the run, by the name of its error kind.

@@ -7,9 +7,12 @@ use super::{
     meter::{self, Meter, Stop},
     outcome::Outcome,
     receipt::Receipt,
-    script::{RunOptions, Script},
+    script::{Io, RunOptions, Script},
 };
-use crate::bridge::{Imports, LogBook};
+use crate::{
+    bridge::{Imports, LogBook},
+    files::{Account, Session},
+};
 use std::{future::poll_fn, pin::pin, sync::atomic::Ordering, task::Poll, time::Instant};
 use tokio::sync::SemaphorePermit;
 use wasmtime::{Store, component::WasmStr};
@@ -100,13 +103,15 @@ impl Engine {
         let started = Instant::now();
         let meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
         let log = LogBook::new(options.limits.logs, LOG_LINE_OVERHEAD, options.listener.clone());
-        let mut store = Store::new(&self.shared.engine, State { imports: Imports::new(log), meter });
+        let files = options.io.as_ref().map(Io::session);
+        let mut store = Store::new(&self.shared.engine, State { imports: Imports::new(log, files.clone()), meter });
         let fuel = options.limits.effective_fuel();
         let ending = match meter::install(&mut store, fuel) {
             Ok(()) => self.call(&mut store, script, &options).await,
             Err(error) => Ending::Trapped(error),
         };
-        Ok(account::conclude(store, ending, &options, fuel, started))
+        let files = close(files).await;
+        Ok(account::conclude(store, ending, files, &options, fuel, started))
     }
 
     /// Waits for a turn; nothing if the run was cancelled meanwhile.
@@ -159,7 +164,7 @@ impl Engine {
         let request = Request {
             script: script.source.clone(),
             arguments: script.arguments.clone(),
-            io: None,
+            io: options.io.as_ref().map(Io::refusals),
             seed: options.seed.unwrap_or_else(seed),
             memory: store.data().meter.memory.linear_limit() as u64,
         };
@@ -168,6 +173,18 @@ impl Engine {
         let (result,) = run.call_async(store, (request,)).await?;
         Ok(result)
     }
+}
+
+/// The account of a run's files, once an operation that a stop caught under way has ended.
+async fn close(files: Option<Session>) -> Account {
+    let Some(files) = files else { return Account::default() };
+    if let Some(account) = files.finish_now() {
+        return account;
+    }
+    tokio::task::spawn_blocking(move || files.finish()).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "the account of a run's files was lost");
+        Account::default()
+    })
 }
 
 /// A place in the queue, given back when it is dropped.

@@ -1,7 +1,10 @@
 //! What to run, and how this once.
 
-use super::limits::Limits;
-use crate::bridge::Listener;
+use super::{contract::Refusals, limits::Limits};
+use crate::{
+    bridge::Listener,
+    files::{Files, Quota, Session},
+};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -31,12 +34,14 @@ impl Script {
 
 /// How to run a script this once.
 ///
-/// The defaults: the limits of [`Limits::default`], a token that nobody cancels, nobody listening, a seed from the system.
+/// The defaults: the limits of [`Limits::default`], no files, a token that nobody cancels, nobody listening, a seed from the system.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct RunOptions {
     /// The limits of this run.
     pub limits: Limits,
+    /// The files that the script may use; without it there are no `io`, no `file` and no `os.remove`.
+    pub io: Option<Io>,
     /// Cancelling it stops the run, which then reports what was done so far.
     pub cancellation: CancellationToken,
     /// Hears of log lines and progress as they come.
@@ -50,6 +55,13 @@ impl RunOptions {
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// The same options with these files.
+    #[must_use]
+    pub fn with_io(mut self, io: Io) -> Self {
+        self.io = Some(io);
         self
     }
 
@@ -72,5 +84,55 @@ impl RunOptions {
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
+    }
+}
+
+/// The files of a run: which they are, how much of them, and how refusals are told.
+///
+/// The defaults: 50 MiB written, 10,000 files made, refusals raise.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Io {
+    /// The directory.
+    pub files: Files,
+    /// Bytes that the run may write: cumulative, rewrites count, holes made by `seek` count.
+    pub max_bytes: u64,
+    /// Files that the run may make, and as many folders.
+    pub max_files: u64,
+    /// What happens when the operating system refuses a call.
+    pub errors: IoErrors,
+}
+
+/// What a script sees when the operating system refuses a call on files. Bad paths and limits always raise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum IoErrors {
+    /// An error.
+    #[default]
+    Raise,
+    /// `nil, message, number`, as in Lua.
+    Return,
+}
+
+impl Io {
+    /// The files of a directory, with the default limits.
+    #[must_use]
+    pub fn new(files: Files) -> Self {
+        let quota = Quota::default();
+        Self { files, max_bytes: quota.max_bytes(), max_files: quota.max_files(), errors: IoErrors::default() }
+    }
+
+    /// A session for one run.
+    pub(super) fn session(&self) -> Session {
+        Session::new(self.files.clone(), Quota::new(self.max_bytes, self.max_files))
+    }
+
+    /// What the guest is told.
+    pub(super) fn refusals(&self) -> Refusals {
+        match self.errors {
+            IoErrors::Raise => Refusals::Raise,
+            IoErrors::Return => Refusals::Return,
+        }
     }
 }

@@ -1,0 +1,211 @@
+//! `toolscript:sandbox/io`: the files of a run.
+
+use super::{Done, State, begin, define_blocking};
+use crate::files::{FileError, MAX_BLOCK, MAX_PATH, Mode, Position, Session, Whence};
+use wasmtime::{
+    StoreContextMut,
+    component::{ComponentType, Lift, Linker, Lower, Resource, ResourceType, WasmList},
+};
+
+/// A file of the guest's; the number of its handle in the session.
+struct File;
+
+/// What the guest is told when a call does not succeed.
+#[derive(ComponentType, Lower)]
+#[component(variant)]
+enum Error {
+    #[component(name = "invalid")]
+    Invalid(String),
+    #[component(name = "limit")]
+    Limit(String),
+    #[component(name = "refused")]
+    Refused(Refusal),
+}
+
+#[derive(ComponentType, Lower)]
+#[component(record)]
+struct Refusal {
+    message: String,
+    number: i32,
+}
+
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Invalid(message) => Self::Invalid(message.into()),
+            FileError::Limit(message) => Self::Limit(message),
+            FileError::Refused { message, number } => Self::Refused(Refusal { message, number }),
+        }
+    }
+}
+
+#[derive(Clone, Copy, ComponentType, Lift)]
+#[component(enum)]
+#[repr(u8)]
+#[expect(dead_code, reason = "the guest makes them")]
+enum OpenMode {
+    #[component(name = "read")]
+    Read,
+    #[component(name = "write")]
+    Write,
+    #[component(name = "append")]
+    Append,
+    #[component(name = "read-update")]
+    ReadUpdate,
+    #[component(name = "write-update")]
+    WriteUpdate,
+    #[component(name = "append-update")]
+    AppendUpdate,
+}
+
+impl From<OpenMode> for Mode {
+    fn from(mode: OpenMode) -> Self {
+        match mode {
+            OpenMode::Read => Self::Read,
+            OpenMode::Write => Self::Write,
+            OpenMode::Append => Self::Append,
+            OpenMode::ReadUpdate => Self::ReadUpdate,
+            OpenMode::WriteUpdate => Self::WriteUpdate,
+            OpenMode::AppendUpdate => Self::AppendUpdate,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ComponentType, Lift)]
+#[component(enum)]
+#[repr(u8)]
+#[expect(dead_code, reason = "the guest makes them")]
+enum SeekFrom {
+    #[component(name = "start")]
+    Start,
+    #[component(name = "current")]
+    Current,
+    #[component(name = "end")]
+    End,
+}
+
+impl From<SeekFrom> for Whence {
+    fn from(from: SeekFrom) -> Self {
+        match from {
+            SeekFrom::Start => Self::Start,
+            SeekFrom::Current => Self::Current,
+            SeekFrom::End => Self::End,
+        }
+    }
+}
+
+#[derive(ComponentType, Lower)]
+#[component(record)]
+struct Opened {
+    file: Resource<File>,
+    allowance: u64,
+}
+
+#[derive(ComponentType, Lower)]
+#[component(record)]
+struct Offset {
+    offset: u64,
+    allowance: u64,
+}
+
+impl From<Position> for Offset {
+    fn from(Position { offset, allowance }: Position) -> Self {
+        Self { offset, allowance }
+    }
+}
+
+/// What every call answers with.
+type Answer<R> = (Result<R, Error>,);
+
+pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+    let mut io = linker.instance("toolscript:sandbox/io@0.1.0")?;
+    io.resource_async("file", ResourceType::host::<File>(), |mut store, number| {
+        Box::new(async move {
+            let began = begin(&mut store).await?;
+            close(store.data().as_ref().files.clone(), number).await?;
+            T::end_call(&mut store, began.elapsed(), 0)
+        })
+    })?;
+    define_blocking(&mut io, "[method]file.read", |store, (file, most): (Resource<File>, u32)| {
+        with_session(store, move |session| session.read(file.rep(), most as usize), Vec::len)
+    })?;
+    define_blocking(&mut io, "[method]file.remaining", |store, (file,): (Resource<File>,)| {
+        with_session(store, move |session| session.remaining(file.rep()), nothing_moved)
+    })?;
+    define_blocking(&mut io, "[method]file.write", |store, (file, bytes, waiting): (Resource<File>, WasmList<u8>, bool)| {
+        let (block, size) = (take(store, &bytes, MAX_BLOCK), bytes.len());
+        let write = move |session: &Session| match block {
+            Some(block) => session.write(file.rep(), &block, waiting),
+            None => session.check_write(size as u64).and(Err(FileError::Invalid("a block is larger than 1 MiB"))),
+        };
+        with_session(store, write, move |_| size.min(MAX_BLOCK))
+    })?;
+    define_blocking(&mut io, "[method]file.seek", |store, (file, from, offset): (Resource<File>, SeekFrom, i64)| {
+        with_session(store, move |session| session.seek(file.rep(), from.into(), offset).map(Offset::from), nothing_moved)
+    })?;
+    define_blocking(&mut io, "open", |store, (path, mode): (WasmList<u8>, OpenMode)| {
+        let path = take_path(store, &path);
+        let open = move |session: &Session| {
+            let (handle, allowance) = session.open(&path?, mode.into())?;
+            Ok(Opened { file: Resource::new_own(handle), allowance })
+        };
+        with_session(store, open, nothing_moved)
+    })?;
+    define_blocking(&mut io, "list", |store, (path,): (WasmList<u8>,)| {
+        let path = take_path(store, &path);
+        with_session(
+            store,
+            move |session| session.list(&path?),
+            |names: &Vec<String>| names.iter().map(|name| name.len() + NAME_COST).sum(),
+        )
+    })?;
+    define_blocking(&mut io, "remove", |store, (path,): (WasmList<u8>,)| {
+        let path = take_path(store, &path);
+        with_session(store, move |session| session.remove(&path?), nothing_moved)
+    })
+}
+
+/// What a name of a listing costs beside its bytes: the system is asked for it, and it is sorted.
+const NAME_COST: usize = 1000;
+
+fn nothing_moved<R>(_: &R) -> usize {
+    0
+}
+
+/// Work on the session of a run; a run without one has no files at all.
+fn with_session<T: State, R, Work, Moved>(
+    store: &StoreContextMut<'_, T>,
+    work: Work,
+    moved: Moved,
+) -> impl FnOnce() -> Done<Answer<R>> + use<T, R, Work, Moved>
+where
+    Work: FnOnce(&Session) -> Result<R, FileError>,
+    Moved: FnOnce(&R) -> usize,
+{
+    let session = store.data().as_ref().files.clone();
+    move || {
+        let result = session.as_ref().map_or(Err(FileError::Invalid("there are no files")), work);
+        let moved = result.as_ref().map_or(0, moved);
+        Done { results: (result.map_err(Error::from),), moved }
+    }
+}
+
+/// A copy of the bytes, if they are not too many.
+fn take<T: State>(store: &StoreContextMut<'_, T>, bytes: &WasmList<u8>, most: usize) -> Option<Vec<u8>> {
+    (bytes.len() <= most).then(|| bytes.as_le_slice(store).to_vec())
+}
+
+fn take_path<T: State>(store: &StoreContextMut<'_, T>, bytes: &WasmList<u8>) -> Result<Vec<u8>, FileError> {
+    take(store, bytes, MAX_PATH).ok_or(FileError::Invalid("path is too long"))
+}
+
+/// Closes a file; where it may block if something was written to it.
+async fn close(session: Option<Session>, number: u32) -> wasmtime::Result<()> {
+    let Some(session) = session else { return Ok(()) };
+    if session.is_written(number) {
+        tokio::task::spawn_blocking(move || session.close(number)).await?;
+    } else {
+        session.close(number);
+    }
+    Ok(())
+}

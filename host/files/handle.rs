@@ -1,0 +1,186 @@
+//! One open file.
+
+use super::{error::FileError, path::FilePath, quota::Quota, touched::Touched};
+use cap_std::fs::File;
+use std::{
+    io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _},
+    sync::RwLock,
+};
+
+/// How a file is opened: as Lua's `r`, `w`, `a`, and the same with `+`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// `r`
+    Read,
+    /// `w`
+    Write,
+    /// `a`
+    Append,
+    /// `r+`
+    ReadUpdate,
+    /// `w+`
+    WriteUpdate,
+    /// `a+`
+    AppendUpdate,
+}
+
+impl Mode {
+    pub fn reads(self) -> bool {
+        !matches!(self, Self::Write | Self::Append)
+    }
+
+    pub fn writes(self) -> bool {
+        self != Self::Read
+    }
+
+    pub fn appends(self) -> bool {
+        matches!(self, Self::Append | Self::AppendUpdate)
+    }
+
+    /// Whether a file that exists loses its contents.
+    pub fn empties(self) -> bool {
+        matches!(self, Self::Write | Self::WriteUpdate)
+    }
+
+    /// Whether a file that does not exist is made.
+    pub fn makes(self) -> bool {
+        self.empties() || self.appends()
+    }
+}
+
+/// Where an offset counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whence {
+    /// The start of the file.
+    Start,
+    /// The position.
+    Current,
+    /// The end of the file.
+    End,
+}
+
+/// A position, and how many bytes the session may still write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Bytes from the start of the file.
+    pub offset: u64,
+    /// What may still be written.
+    pub allowance: u64,
+}
+
+/// An open file of a session.
+pub struct Handle {
+    file: File,
+    path: FilePath,
+    mode: Mode,
+    written: bool,
+    /// The guest holds bytes for this file.
+    pub waiting: bool,
+}
+
+impl Handle {
+    pub fn new(file: File, path: FilePath, mode: Mode) -> Result<Self, FileError> {
+        let mut handle = Self { file, path, mode, written: false, waiting: false };
+        // As in C: the position of `a` is at the end from the start on, that of `a+` only once something was written.
+        if mode == Mode::Append {
+            handle.seek(Whence::End, 0)?;
+        }
+        Ok(handle)
+    }
+
+    pub fn path(&self) -> &FilePath {
+        &self.path
+    }
+
+    pub fn appends(&self) -> bool {
+        self.mode.appends()
+    }
+
+    pub fn is_written(&self) -> bool {
+        self.written
+    }
+
+    /// At most `most` bytes from the position on.
+    pub fn read(&mut self, most: usize) -> Result<Vec<u8>, FileError> {
+        if !self.mode.reads() {
+            return Err(FileError::wrong_mode(&self.path));
+        }
+        // A small file is not worth a large block.
+        let rest = usize::try_from(self.remaining()?).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; most.min(rest)];
+        let mut size = 0;
+        while size < bytes.len() {
+            match self.file.read(&mut bytes[size..]) {
+                Ok(0) => break,
+                Ok(count) => size += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(FileError::system(&self.path, &error)),
+            }
+        }
+        bytes.truncate(size);
+        Ok(bytes)
+    }
+
+    /// Bytes from the position to the end.
+    pub fn remaining(&mut self) -> Result<u64, FileError> {
+        let (position, size) = self.position_and_size().map_err(|error| FileError::system(&self.path, &error))?;
+        Ok(size.saturating_sub(position))
+    }
+
+    /// Writes all the bytes, after they were counted: those that a hole before them has, too.
+    pub fn write(&mut self, bytes: &[u8], quota: &mut Quota, touched: &mut Touched, shrinking: &RwLock<()>) -> Result<(), FileError> {
+        if !self.mode.writes() {
+            return Err(FileError::wrong_mode(&self.path));
+        }
+        let _shared = shrinking.read();
+        let (position, size) = self.position_and_size().map_err(|error| FileError::system(&self.path, &error))?;
+        let start = if self.mode.appends() { size } else { position };
+        let count = bytes.len() as u64;
+        check_file_size(start.saturating_add(count)).map_err(|error| FileError::system(&self.path, &error))?;
+        quota.write(start.saturating_sub(size).saturating_add(count))?;
+        self.written = true;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            match self.file.write(rest) {
+                Ok(0) => return Err(FileError::system(&self.path, &ErrorKind::WriteZero.into())),
+                Ok(count) => {
+                    rest = &rest[count..];
+                    if self.mode.appends() { touched.append(&self.path) } else { touched.change(&self.path) }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(FileError::system(&self.path, &error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the position, and answers with it.
+    pub fn seek(&mut self, from: Whence, offset: i64) -> Result<u64, FileError> {
+        let to = match from {
+            Whence::Start => SeekFrom::Start(u64::try_from(offset).map_err(|_| self.invalid())?),
+            Whence::Current => SeekFrom::Current(offset),
+            Whence::End => SeekFrom::End(offset),
+        };
+        self.file.seek(to).map_err(|error| FileError::system(&self.path, &error))
+    }
+
+    fn invalid(&self) -> FileError {
+        FileError::system(&self.path, &ErrorKind::InvalidInput.into())
+    }
+
+    fn position_and_size(&mut self) -> io::Result<(u64, u64)> {
+        Ok((self.file.stream_position()?, self.file.metadata()?.len()))
+    }
+}
+
+/// A process that passes its limit on file sizes is sent a signal that ends it, so the limit is looked at first.
+#[cfg(unix)]
+fn check_file_size(size: u64) -> io::Result<()> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    if limit.is_some_and(|limit| size > limit) { Err(ErrorKind::FileTooLarge.into()) } else { Ok(()) }
+}
+
+#[cfg(not(unix))]
+fn check_file_size(_size: u64) -> io::Result<()> {
+    Ok(())
+}

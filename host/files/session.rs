@@ -1,0 +1,210 @@
+//! One run's use of the io dir: its open files, its quota, what it touched.
+
+use super::{
+    MAX_BLOCK,
+    error::FileError,
+    handle::{Handle, Mode, Position, Whence},
+    path::FilePath,
+    quota::Quota,
+    root::Files,
+    touched::{FileTouched, Touched},
+    walk,
+};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Files open at once: descriptors of the host's, of which a process has few.
+const MAX_HANDLES: usize = 64;
+
+/// Names that a listing may have, and bytes of them all: the host holds them and copies them into the guest.
+const MAX_NAMES: usize = 100_000;
+const MAX_NAME_BYTES: usize = 4 << 20;
+
+/// A session; clones are the same one. Each operation locks it, so that whoever closes it waits for one that is under way.
+#[derive(Clone)]
+pub struct Session {
+    open: Arc<Mutex<Open>>,
+}
+
+/// What a session came to.
+#[derive(Debug, Default)]
+pub struct Account {
+    /// The files that it touched, in name order.
+    pub touched: Vec<FileTouched>,
+    /// Bytes that it read.
+    pub bytes_read: u64,
+    /// Bytes that counted against its limit.
+    pub bytes_written: u64,
+    /// Files that it made.
+    pub files_created: u64,
+}
+
+struct Open {
+    files: Files,
+    quota: Quota,
+    touched: Touched,
+    handles: Vec<Option<Handle>>,
+    bytes_read: u64,
+    closed: bool,
+}
+
+impl Session {
+    /// A session within a quota.
+    pub fn new(files: Files, quota: Quota) -> Self {
+        let open = Open { files, quota, touched: Touched::default(), handles: Vec::new(), bytes_read: 0, closed: false };
+        Self { open: Arc::new(Mutex::new(open)) }
+    }
+
+    /// Opens a file; the number of its handle, and what may still be written.
+    pub fn open(&self, path: &[u8], mode: Mode) -> Result<(u32, u64), FileError> {
+        let mut open = self.lock();
+        let path = FilePath::parse(path)?;
+        let slot = open.free_slot()?;
+        let Open { files, quota, touched, handles, .. } = &mut *open;
+        let opened = walk::open(files, &path, mode, quota)?;
+        if mode.appends() && opened.made {
+            touched.append(&path);
+        } else if opened.made || mode.empties() {
+            touched.change(&path);
+        }
+        let handle = Handle::new(opened.file, path, mode)?;
+        match handles.get_mut(slot) {
+            Some(free) => *free = Some(handle),
+            None => handles.push(Some(handle)),
+        }
+        Ok((u32::try_from(slot).unwrap_or(u32::MAX), quota.allowance()))
+    }
+
+    /// At most `most` bytes, and at most [`MAX_BLOCK`]; none is the end of the file.
+    pub fn read(&self, handle: u32, most: usize) -> Result<Vec<u8>, FileError> {
+        let mut open = self.lock();
+        let bytes = open.handle(handle)?.read(most.min(MAX_BLOCK))?;
+        open.bytes_read += bytes.len() as u64;
+        Ok(bytes)
+    }
+
+    /// Bytes from the position to the end.
+    pub fn remaining(&self, handle: u32) -> Result<u64, FileError> {
+        self.lock().handle(handle)?.remaining()
+    }
+
+    /// Writes all the bytes; what may still be written. `waiting` says that more bytes are on their way.
+    pub fn write(&self, handle: u32, bytes: &[u8], waiting: bool) -> Result<u64, FileError> {
+        let mut open = self.lock();
+        open.handle(handle)?.waiting = waiting;
+        let Open { files, quota, touched, handles, .. } = &mut *open;
+        let Some(Some(handle)) = handles.get_mut(handle as usize) else { return Err(unknown_handle()) };
+        if !bytes.is_empty() {
+            handle.write(bytes, quota, touched, files.shrinking())?;
+        }
+        Ok(quota.allowance())
+    }
+
+    /// Whether so many bytes may still be written.
+    pub fn check_write(&self, bytes: u64) -> Result<(), FileError> {
+        self.lock().quota.check_write(bytes)
+    }
+
+    /// Moves the position.
+    pub fn seek(&self, handle: u32, from: Whence, offset: i64) -> Result<Position, FileError> {
+        let mut open = self.lock();
+        let offset = open.handle(handle)?.seek(from, offset)?;
+        Ok(Position { offset, allowance: open.quota.allowance() })
+    }
+
+    /// Closes a file; what a handle kept waiting is lost. Nobody is told of a handle that was not there.
+    pub fn close(&self, handle: u32) {
+        let mut open = self.lock();
+        let closed = open.handles.get_mut(handle as usize).and_then(Option::take);
+        if let Some(handle) = closed.filter(|handle| handle.waiting) {
+            open.touched.cut(handle.path(), handle.appends());
+        }
+    }
+
+    /// Whether closing a file may take time: the system may have kept what was written.
+    pub fn is_written(&self, handle: u32) -> bool {
+        self.lock().handle(handle).is_ok_and(|handle| handle.is_written())
+    }
+
+    /// The names in a folder, sorted; an io dir that does not exist has none. A name that is not UTF-8 is marked as such.
+    pub fn list(&self, path: &[u8]) -> Result<Vec<String>, FileError> {
+        let open = self.lock();
+        let path = FilePath::parse(path)?;
+        let folder = match walk::existing_folder(&open.files, &path, path.components())? {
+            Some(folder) => folder,
+            None if path.components().next().is_none() => return Ok(Vec::new()),
+            None => return Err(FileError::missing(&path)),
+        };
+        let system = |error| FileError::system(&path, &error);
+        let (mut names, mut bytes) = (Vec::new(), 0);
+        for entry in folder.entries().map_err(system)? {
+            let name = entry.map_err(system)?.file_name();
+            let name = name.into_string().unwrap_or_else(|name| format!("{} (not UTF-8)", name.to_string_lossy()));
+            bytes += name.len();
+            names.push(name);
+            if names.len() > MAX_NAMES || bytes > MAX_NAME_BYTES {
+                let message = format!("{}: too many names to list (max {MAX_NAMES}, {MAX_NAME_BYTES} bytes)", path.name());
+                return Err(FileError::Limit(message));
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Removes a file.
+    pub fn remove(&self, path: &[u8]) -> Result<(), FileError> {
+        let mut open = self.lock();
+        let path = FilePath::parse(path)?;
+        walk::remove(&open.files, &path)?;
+        open.touched.change(&path);
+        Ok(())
+    }
+
+    /// The account, if it needs no look at the disk and nothing is under way; the session is closed then.
+    pub fn finish_now(&self) -> Option<Account> {
+        let mut open = self.open.try_lock().ok()?;
+        let idle = open.touched.is_empty() && open.handles.iter().all(Option::is_none);
+        idle.then(|| open.finish())
+    }
+
+    /// Closes the session and all its files; waits for an operation that is under way. Later ones are refused.
+    pub fn finish(&self) -> Account {
+        self.lock().finish()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        // An operation that panicked left counts that are too high at worst.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    fn free_slot(&self) -> Result<usize, FileError> {
+        if self.closed {
+            return Err(unknown_handle());
+        }
+        let slot = self.handles.iter().position(Option::is_none).unwrap_or(self.handles.len());
+        if slot < MAX_HANDLES { Ok(slot) } else { Err(FileError::Limit(format!("too many open files (max {MAX_HANDLES})"))) }
+    }
+
+    fn handle(&mut self, handle: u32) -> Result<&mut Handle, FileError> {
+        self.handles.get_mut(handle as usize).and_then(Option::as_mut).ok_or_else(unknown_handle)
+    }
+
+    fn finish(&mut self) -> Account {
+        self.closed = true;
+        for handle in self.handles.drain(..).flatten().filter(|handle| handle.waiting) {
+            self.touched.cut(handle.path(), handle.appends());
+        }
+        Account {
+            touched: std::mem::take(&mut self.touched).report(&self.files),
+            bytes_read: self.bytes_read,
+            bytes_written: self.quota.bytes(),
+            files_created: self.quota.files(),
+        }
+    }
+}
+
+/// Only a guest that breaks the contract, or a session that has ended, gets here.
+fn unknown_handle() -> FileError {
+    FileError::Invalid("attempt to use a closed file")
+}

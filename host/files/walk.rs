@@ -1,0 +1,152 @@
+//! From a path to a file, one component at a time, without following a link at any step.
+
+use super::{Mode, error::FileError, path::FilePath, quota::Quota, root::Files};
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use std::{io::ErrorKind, sync::Arc};
+
+/// How often a file that others make and remove at the same time is looked for again.
+const ATTEMPTS: usize = 8;
+
+/// A file that was opened, and how.
+pub struct Opened {
+    pub file: File,
+    /// It was not there before.
+    pub made: bool,
+}
+
+/// Opens a file as the mode says; what `w` empties is known to be a regular file by then.
+pub fn open(files: &Files, path: &FilePath, mode: Mode, quota: &mut Quota) -> Result<Opened, FileError> {
+    for _ in 0..ATTEMPTS {
+        if let Some(file) = open_existing(files, path, mode)? {
+            if mode.empties() {
+                let _alone = files.shrinking().write();
+                file.set_len(0).map_err(|error| FileError::system(path, &error))?;
+            }
+            return Ok(Opened { file, made: false });
+        }
+        if !mode.makes() {
+            return Err(FileError::missing(path));
+        }
+        if let Some(file) = open_new(files, path, mode, quota)? {
+            return Ok(Opened { file, made: true });
+        }
+    }
+    Err(FileError::system(path, &ErrorKind::ResourceBusy.into()))
+}
+
+/// The file if it exists.
+fn open_existing(files: &Files, path: &FilePath, mode: Mode) -> Result<Option<File>, FileError> {
+    let (folders, name) = path.split()?;
+    let Some(folder) = existing_folder(files, path, folders)? else { return Ok(None) };
+    // What can block or has side effects when it is opened is not opened at all, unless it came this very moment: then opening
+    // it does not block, and what was opened is looked at again.
+    if regular(&folder, path, name)?.is_none() {
+        return Ok(None);
+    }
+    match folder.open_with(name, options(mode).nonblock(true)) {
+        Ok(file) => {
+            let metadata = file.metadata().map_err(|error| FileError::system(path, &error))?;
+            if metadata.is_file() { Ok(Some(file)) } else { Err(FileError::irregular(path)) }
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(explain(&folder, path, name, &error)),
+    }
+}
+
+/// A new file, with the folders on its way; nothing if somebody else was faster.
+fn open_new(files: &Files, path: &FilePath, mode: Mode, quota: &mut Quota) -> Result<Option<File>, FileError> {
+    let (folders, name) = path.split()?;
+    quota.check_files()?;
+    let mut folder = files.make_root(path)?;
+    for name in folders {
+        folder = Arc::new(match step(&folder, path, name)? {
+            Some(next) => next,
+            None => make_folder(&folder, path, name, quota)?,
+        });
+    }
+    match folder.open_with(name, options(mode).create_new(true)) {
+        Ok(file) => {
+            quota.made_file();
+            Ok(Some(file))
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
+        Err(error) => Err(explain(&folder, path, name, &error)),
+    }
+}
+
+fn make_folder(folder: &Dir, path: &FilePath, name: &str, quota: &mut Quota) -> Result<Dir, FileError> {
+    quota.check_folders()?;
+    match folder.create_dir(name) {
+        Ok(()) => quota.made_folder(),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(FileError::system(path, &error)),
+    }
+    step(folder, path, name)?.ok_or_else(|| FileError::missing(path))
+}
+
+/// The folder at the end of a path, if it exists.
+pub fn existing_folder<'a>(
+    files: &Files,
+    path: &FilePath,
+    components: impl Iterator<Item = &'a str>,
+) -> Result<Option<Arc<Dir>>, FileError> {
+    let Some(mut folder) = files.root(path)? else { return Ok(None) };
+    for name in components {
+        match step(&folder, path, name)? {
+            Some(next) => folder = Arc::new(next),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(folder))
+}
+
+/// One folder further.
+fn step(folder: &Dir, path: &FilePath, name: &str) -> Result<Option<Dir>, FileError> {
+    match folder.open_dir_nofollow(name) {
+        Ok(next) => Ok(Some(next)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(explain(folder, path, name, &error)),
+    }
+}
+
+/// Removes a file that is a regular one.
+pub fn remove(files: &Files, path: &FilePath) -> Result<(), FileError> {
+    let (folders, name) = path.split()?;
+    let folder = existing_folder(files, path, folders)?.ok_or_else(|| FileError::missing(path))?;
+    regular(&folder, path, name)?.ok_or_else(|| FileError::missing(path))?;
+    folder.remove_file(name).map_err(|error| FileError::system(path, &error))
+}
+
+/// Bytes of a regular file, if there is one.
+pub fn size(files: &Files, path: &FilePath) -> Option<u64> {
+    let (folders, name) = path.split().ok()?;
+    let folder = existing_folder(files, path, folders).ok()??;
+    regular(&folder, path, name).ok()?.map(|metadata| metadata.len())
+}
+
+/// What is known of a regular file, if there is one.
+fn regular(folder: &Dir, path: &FilePath, name: &str) -> Result<Option<Metadata>, FileError> {
+    match folder.symlink_metadata(name) {
+        Ok(metadata) if metadata.is_file() => Ok(Some(metadata)),
+        Ok(metadata) if metadata.is_symlink() => Err(FileError::link(path)),
+        Ok(metadata) if metadata.is_dir() => Err(FileError::folder(path)),
+        Ok(_) => Err(FileError::irregular(path)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FileError::system(path, &error)),
+    }
+}
+
+/// An error of the system's, which has several for a link that it did not follow.
+fn explain(folder: &Dir, path: &FilePath, name: &str, error: &std::io::Error) -> FileError {
+    match folder.symlink_metadata(name) {
+        Ok(metadata) if metadata.is_symlink() => FileError::link(path),
+        _ => FileError::system(path, error),
+    }
+}
+
+fn options(mode: Mode) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(mode.reads()).write(mode.writes()).append(mode.appends()).follow(FollowSymlinks::No);
+    options
+}
