@@ -62,11 +62,11 @@ File* to_open_file(lua_State* L, int index)
 // `r`, `w` or `a`, then `+` and `b` in any order.
 toolscript_sandbox_io_mode_t to_mode(lua_State* L, int index)
 {
-    const char* mode = luaL_optstring(L, index, "r");
+    size_t size = 1;
+    const char* mode = luaL_optlstring(L, index, "r", &size);
     bool update = false;
     bool binary = false;
-    const char* at = *mode ? mode + 1 : mode;
-    for (; *at; at++)
+    for (const char* at = mode + 1; at < mode + size; at++)
     {
         bool& flag = *at == '+' ? update : binary;
         if ((*at != '+' && *at != 'b') || flag)
@@ -331,7 +331,7 @@ void push_stream_not_available(lua_State* L, const char* name, const char* inste
 {
     lua_newtable(L);
     lua_newtable(L);
-    for (const char* event : {"__index", "__newindex", "__call"})
+    for (const char* event : {"__index", "__newindex"})
     {
         push_not_available(L, name, instead);
         lua_setfield(L, -2, event);

@@ -6,7 +6,14 @@ use std::{env, fs};
 async fn check(folder: &str) {
     let mut wrong = Vec::new();
     for fixture in Fixture::all(folder) {
-        let run = engine().run(&fixture.script(), fixture.options()).await.expect("the run was made");
+        let (_dir, options) = match folder {
+            "io" => {
+                let (dir, options) = fixture.options_with_io();
+                (Some(dir), options)
+            }
+            _ => (None, fixture.options()),
+        };
+        let run = engine().run(&fixture.script(), options).await.expect("the run was made");
         let mut actual = serde_json::to_string(&run.outcome).expect("JSON");
         actual.push('\n');
         let expected_path = fixture.path.with_extension("json");
@@ -34,4 +41,9 @@ async fn errors_say_what_and_where() {
 #[tokio::test]
 async fn the_language_and_its_libraries() {
     check("language").await;
+}
+
+#[tokio::test]
+async fn files_as_in_lua() {
+    check("io").await;
 }

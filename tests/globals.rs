@@ -1,6 +1,6 @@
 //! Every global that a script sees, with every member: nothing comes or goes unnoticed.
 
-use crate::support::run;
+use crate::support::{IoDir, run};
 use std::{env, fs, path::Path};
 
 const LISTING: &str = r#"
@@ -23,7 +23,7 @@ return table.concat(names, "\n")
 
 #[tokio::test]
 async fn globals_are_as_in_the_snapshot() {
-    let run = run(LISTING).await;
+    let run = IoDir::new().run(LISTING).await;
     let mut actual: String = run.outcome.decode().expect("a listing");
     actual.push('\n');
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/globals.txt");
@@ -35,6 +35,12 @@ async fn globals_are_as_in_the_snapshot() {
 
 #[tokio::test]
 async fn what_loads_code_or_works_the_collector_is_not_there() {
-    let run = run("return loadstring or load or dofile or require or collectgarbage or gcinfo or io or file or os.remove or sdk").await;
+    let run = run("return loadstring or load or dofile or require or collectgarbage or gcinfo or sdk").await;
+    assert_eq!(run.outcome.result.expect("a result").get(), "null");
+}
+
+#[tokio::test]
+async fn without_io_there_is_nothing_of_it() {
+    let run = run("return io or file or os.remove").await;
     assert_eq!(run.outcome.result.expect("a result").get(), "null");
 }

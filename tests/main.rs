@@ -8,6 +8,8 @@ mod cli;
 mod examples;
 mod fixtures;
 mod globals;
+#[cfg(target_os = "linux")]
+mod hostile_files;
 mod isolation;
 mod limits;
 mod numbers;

@@ -6,7 +6,8 @@ use std::{
     sync::OnceLock,
     time::Duration,
 };
-use toolscript::{Engine, Limits, Run, RunOptions, Script};
+use tempfile::TempDir;
+use toolscript::{Engine, Files, Io, IoErrors, Limits, Run, RunOptions, Script};
 
 /// One engine for all tests of the process, as a server would have.
 pub fn engine() -> &'static Engine {
@@ -29,6 +30,49 @@ pub fn limited(change: impl FnOnce(&mut Limits)) -> RunOptions {
     let mut limits = Limits::default();
     change(&mut limits);
     RunOptions::default().with_limits(limits)
+}
+
+/// An io dir, in a folder of its own that is gone afterwards.
+pub struct IoDir {
+    folder: TempDir,
+    pub io: Io,
+}
+
+impl IoDir {
+    pub fn new() -> Self {
+        let folder = TempDir::new().expect("a folder");
+        let io = Io::new(Files::new(folder.path().join("files")).expect("an io dir"));
+        Self { folder, io }
+    }
+
+    /// What is beside the io dir.
+    pub fn outside(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The io dir itself, which a run has made or not.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("files")
+    }
+
+    /// The io dir, made.
+    pub fn made(self) -> Self {
+        fs::create_dir_all(self.path()).expect("a folder");
+        self
+    }
+
+    pub fn options(&self) -> RunOptions {
+        RunOptions::default().with_io(self.io.clone())
+    }
+
+    pub async fn run(&self, source: &str) -> Run {
+        run_with(source, self.options()).await
+    }
+
+    /// The result of a script that must not fail.
+    pub async fn result<T: serde::de::DeserializeOwned>(&self, source: &str) -> T {
+        self.run(source).await.outcome.decode().expect("a result")
+    }
 }
 
 /// The outcome of a run as a JSON value.
@@ -80,6 +124,19 @@ impl Fixture {
             // Long enough for a machine that is busy with other tests; fuel or memory must end a run first.
             limits.timeout = Duration::from_secs(120);
         })
+    }
+
+    /// The same, with files as the settings say, in a directory of its own.
+    pub fn options_with_io(&self) -> (IoDir, RunOptions) {
+        let mut dir = IoDir::new();
+        let number = |name| self.settings.get(name).and_then(toml::Value::as_integer).and_then(|number| number.try_into().ok());
+        dir.io.max_bytes = number("max_bytes").unwrap_or(dir.io.max_bytes);
+        dir.io.max_files = number("max_files").unwrap_or(dir.io.max_files);
+        if self.setting("errors") == Some("return") {
+            dir.io.errors = IoErrors::Return;
+        }
+        let options = self.options().with_io(dir.io.clone());
+        (dir, options)
     }
 
     pub fn setting(&self, name: &str) -> Option<&str> {

@@ -102,9 +102,6 @@ impl Handle {
 
     /// At most `most` bytes from the position on.
     pub fn read(&mut self, most: usize) -> Result<Vec<u8>, FileError> {
-        if !self.mode.reads() {
-            return Err(FileError::wrong_mode(&self.path));
-        }
         // A small file is not worth a large block.
         let rest = usize::try_from(self.remaining()?).unwrap_or(usize::MAX);
         let mut bytes = vec![0; most.min(rest)];
@@ -121,8 +118,11 @@ impl Handle {
         Ok(bytes)
     }
 
-    /// Bytes from the position to the end.
+    /// Bytes that can be read from the position on.
     pub fn remaining(&mut self) -> Result<u64, FileError> {
+        if !self.mode.reads() {
+            return Err(FileError::wrong_mode(&self.path));
+        }
         let (position, size) = self.position_and_size().map_err(|error| FileError::system(&self.path, &error))?;
         Ok(size.saturating_sub(position))
     }

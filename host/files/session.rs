@@ -93,8 +93,12 @@ impl Session {
         open.handle(handle)?.waiting = waiting;
         let Open { files, quota, touched, handles, .. } = &mut *open;
         let Some(Some(handle)) = handles.get_mut(handle as usize) else { return Err(unknown_handle()) };
-        if !bytes.is_empty() {
-            handle.write(bytes, quota, touched, files.shrinking())?;
+        if !bytes.is_empty()
+            && let Err(error) = handle.write(bytes, quota, touched, files.shrinking())
+        {
+            // The guest was told, and keeps nothing of it.
+            handle.waiting = false;
+            return Err(error);
         }
         Ok(quota.allowance())
     }
