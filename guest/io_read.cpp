@@ -85,11 +85,31 @@ Read read_bytes(lua_State* L, File* file, double count, Problem* problem)
         lua_pushnil(L);
         return Read::end;
     }
-    size_t ahead = file->end - file->at;
-    if (count > double(ahead))
+    if (count > kBuffer)
         return read_sized(L, file, count < 1e15 ? uint64_t(count) : UINT64_MAX, problem);
-    lua_pushlstring(L, file->buffer + file->at, size_t(count));
-    file->at += uint32_t(count);
+    uint32_t rest = uint32_t(count);
+    if (rest <= file->end - file->at)
+    {
+        lua_pushlstring(L, file->buffer + file->at, rest);
+        file->at += rest;
+        return Read::done;
+    }
+    luaL_Strbuf text;
+    luaL_buffinit(L, &text);
+    while (rest > 0)
+    {
+        int next = peek(L, file, problem);
+        if (next == -2)
+            return Read::problem;
+        if (next == -1)
+            break;
+        uint32_t ahead = file->end - file->at;
+        uint32_t part = ahead < rest ? ahead : rest;
+        luaL_addlstring(&text, file->buffer + file->at, part);
+        file->at += part;
+        rest -= part;
+    }
+    luaL_pushresult(&text);
     return Read::done;
 }
 

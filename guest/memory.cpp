@@ -110,7 +110,8 @@ void guest_collect_if_short(lua_State* L)
 
 void guest_make_room(lua_State* L, size_t size)
 {
-    void* block = malloc(size);
+    // Volatile, or the compiler would take it for granted.
+    void* volatile block = malloc(size);
     if (!block)
         lua_gc(L, LUA_GCCOLLECT, 0);
     free(block);

@@ -105,6 +105,7 @@ fn wrong_usage_is_one_line_and_exit_2() {
     refused(&run(&["run", "-e", "", "--timeout", "0"]), "timeout must be more than 0 and at most 86400 seconds");
     refused(&run(&["run", "-e", "", "--fuel", "0"]), "fuel must be more than 0");
     refused(&run(&["run", "-e", "", "--io-dir", "../x"]), "--io-dir ../x: a path with '..' is not allowed; name the folder itself");
+    refused(&run(&["run", "-e", "", "--output-dir", "x"]), "--output-dir was replaced by --io-dir");
     refused(
         &run(&["run", "-e", "", "--io-dir", "x", "--no-io"]),
         "the argument '--io-dir <DIR>' cannot be used with '--no-io' (see 'toolscript --help')",
@@ -183,11 +184,22 @@ fn a_wrong_configuration_is_named() {
         ("[limits]\ntimeout = \"long\"\n", "line 2: invalid type: string \"long\", expected f64"),
         ("[limits]\nmemory = 5\n", "[limits]: memory must be between 4 MiB and 4096 MiB"),
         ("[limits]\ntimeout = -1\n", "[limits]: timeout must be more than 0 and at most 86400 seconds"),
+        ("[io]\ndirectory = \"x\"\n", "line 2: unknown field `directory`, expected one of `dir`, `max_bytes`, `max_files`, `enabled`, `errors`"),
+        ("[io]\nmax_bytes = \"50 MiB\"\n", "line 2: invalid type: string \"50 MiB\", expected u64"),
+        ("[io]\nmax_bytes = -1\n", "line 2: invalid value: integer `-1`, expected u64"),
+        ("[io]\nerrors = \"ignore\"\n", "line 2: unknown variant `ignore`, expected `raise` or `return`"),
+        ("[io]\nenabled = \"yes\"\n", "line 2: invalid type: string \"yes\", expected a boolean"),
+        ("[output]\ndir = \"x\"\n", "[output] was replaced by [io], with dir, max_bytes, max_files, enabled and errors"),
         ("limits = \n", "line 1: string values must be quoted, expected literal string"),
     ] {
         fs::write(folder.path().join("toolscript.toml"), config).expect("a file");
         let output = toolscript(&folder, &["run", "-e", "return 1"]).output().expect("it runs");
         refused(&output, &format!("configuration toolscript.toml: {message}"));
+    }
+    for dir in ["../x", "a/../x", "/tmp/../x"] {
+        fs::write(folder.path().join("toolscript.toml"), format!("[io]\nenabled = false\ndir = \"{dir}\"\n")).expect("a file");
+        let output = toolscript(&folder, &["run", "-e", "return 1"]).output().expect("it runs");
+        refused(&output, &format!("[io] dir {dir}: a path with '..' is not allowed; name the folder itself"));
     }
     let output = toolscript(&folder, &["run", "-e", "return 1", "--config", "nowhere.toml"]).output().expect("it runs");
     refused(&output, "can't read the configuration nowhere.toml: No such file or directory (os error 2)");
@@ -291,4 +303,65 @@ fn the_process_stays_small_while_a_script_asks_for_a_gibibyte() {
     child.kill().expect("it ends");
     child.wait().expect("it ends");
     assert!(kibibytes < 200 * 1024, "{kibibytes} KiB");
+}
+
+/// What a run prints, and what it leaves in its folder.
+fn run_in(folder: &TempDir, arguments: &[&str]) -> String {
+    let output = toolscript(folder, arguments).output().expect("it runs");
+    format!("{}{}", text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn files_are_printed_after_the_result() {
+    let folder = TempDir::new().expect("a folder");
+    let script = "io.open('a/b/c.txt', 'w'):write('x'):close() io.open('log', 'a'):write('1\\n2\\n'):close()
+        io.open('t', 'w'):close() os.remove('t') print('said') return 7";
+    assert_eq!(run_in(&folder, &["run", "-e", script]), "said\n7\nwrite a/b/c.txt (1 byte)\nappend log (4 bytes)\nremove t\n");
+    assert_eq!(fs::read_to_string(folder.path().join("toolscript-files/a/b/c.txt")).expect("the file"), "x");
+    let odd = "io.open('two\\nlines', 'w'):close() error('after')";
+    let output = toolscript(&folder, &["run", "-e", odd]).output().expect("it runs");
+    assert_eq!((text(&output.stdout), output.status.code()), ("write two\\nlines (0 bytes)\n", Some(1)));
+}
+
+#[test]
+fn a_file_that_was_cut_is_told() {
+    let folder = TempDir::new().expect("a folder");
+    let script = "local large = ('x'):rep(1e7) local f = io.open('f', 'w') f:write('1') f:write('2') return #large:upper()";
+    let output = toolscript(&folder, &["run", "-e", script, "--fuel", "50000000"]).output().expect("it runs");
+    assert_eq!(text(&output.stdout), "write f (1 byte), cut: the script was stopped before all of it was on disk\n");
+}
+
+#[test]
+fn the_io_dir_comes_from_the_command_line_or_the_configuration_or_is_the_default() {
+    let folder = TempDir::new().expect("a folder");
+    let (script, exists) = ("io.open('x', 'w'):write('x')", |path: &str| folder.path().join(path).exists());
+    run_in(&folder, &["run", "-e", script]);
+    assert!(exists("toolscript-files/x"));
+    fs::write(folder.path().join("toolscript.toml"), "[io]\ndir = \"configured/deep\"\nmax_bytes = 3\nmax_files = 1\n").expect("a file");
+    run_in(&folder, &["run", "-e", script]);
+    assert!(exists("configured/deep/x"));
+    run_in(&folder, &["run", "-e", script, "--io-dir", "named"]);
+    assert!(exists("named/x"));
+    let over = "return (select(2, pcall(function() io.open('y', 'w'):write('1234') end))), (select(2, pcall(io.open, 'z', 'w')))";
+    let expected = "[\"script:1: I/O write limit exceeded (3 bytes)\",\"too many files created (max 1)\"]\nwrite y (0 bytes)\n";
+    assert_eq!(run_in(&folder, &["run", "-e", over]), expected);
+    let output = toolscript(&folder, &["run", "-e", "", "--io-dir", "toolscript.toml"]).output().expect("it runs");
+    refused(&output, "--io-dir toolscript.toml: it can't be opened as a folder: Not a directory (os error 20)");
+    let absolute = folder.path().join("absolute");
+    run_in(&folder, &["run", "-e", script, "--io-dir", absolute.to_str().expect("a path")]);
+    assert!(exists("absolute/x"));
+}
+
+#[test]
+fn files_can_be_switched_off_and_their_errors_returned() {
+    let folder = TempDir::new().expect("a folder");
+    let script = "return io == nil, file == nil, os.remove == nil";
+    assert_eq!(run_in(&folder, &["run", "-e", script, "--no-io"]), "[true,true,true]\n");
+    assert_eq!(run_in(&folder, &["run", "-e", script]), "[false,false,false]\n");
+    fs::write(folder.path().join("toolscript.toml"), "[io]\nenabled = false\n").expect("a file");
+    assert_eq!(run_in(&folder, &["run", "-e", script]), "[true,true,true]\n");
+    assert_eq!(run_in(&folder, &["run", "-e", script, "--io-dir", "x"]), "[false,false,false]\n");
+    fs::write(folder.path().join("other.toml"), "[io]\nerrors = \"return\"\n").expect("a file");
+    let missing = "local _, message, number = io.open('x') return message, number";
+    assert_eq!(run_in(&folder, &["run", "-e", missing, "--config", "other.toml"]), "[\"x: No such file or directory\",2]\n");
 }

@@ -135,6 +135,11 @@ impl Fixture {
         if self.setting("errors") == Some("return") {
             dir.io.errors = IoErrors::Return;
         }
+        let files = self.settings.get("files").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+        for (name, content) in &files {
+            fs::create_dir_all(dir.path()).expect("a folder");
+            fs::write(dir.path().join(name), content.as_str().expect("a text")).expect("a file");
+        }
         let options = self.options().with_io(dir.io.clone());
         (dir, options)
     }

@@ -226,3 +226,41 @@ fn seed() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     RandomState::new().hash_one(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Engine, ErrorKind, Files, Io, Limits, RunOptions, Script};
+    use std::time::{Duration, Instant};
+
+    /// A write that is held up stands for a slow disk.
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_slow_disk_holds_up_its_own_run_only_and_a_stop_waits_for_it() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let files = Files::new(folder.path()).unwrap();
+        let engine = Engine::builder().concurrency(2).build().unwrap();
+        let mut limits = Limits::default();
+        let timeout = Duration::from_millis(200);
+        limits.timeout = timeout;
+        let options = RunOptions::default().with_limits(limits).with_io(Io::new(files.clone()));
+
+        let disk = files.shrinking().write().unwrap();
+        let slow = tokio::spawn({
+            let engine = engine.clone();
+            async move { engine.run(&Script::new("io.open('slow', 'w+'):write('all of it') while true do end"), options).await.unwrap() }
+        });
+        // The same thread runs others meanwhile, past the deadline of the one that waits.
+        let started = Instant::now();
+        while started.elapsed() < 2 * timeout {
+            let other = engine.run(&Script::new("return 1"), RunOptions::default()).await.unwrap();
+            assert!(other.outcome.result.is_ok());
+            tokio::task::yield_now().await;
+        }
+        assert!(!slow.is_finished());
+        drop(disk);
+
+        let run = slow.await.unwrap();
+        assert_eq!(run.outcome.result.unwrap_err().kind, ErrorKind::Timeout);
+        let [touched] = &run.outcome.files_touched[..] else { panic!("{:?}", run.outcome.files_touched) };
+        assert_eq!((touched.name.as_str(), touched.bytes, touched.cut), ("slow", Some(9), false));
+    }
+}

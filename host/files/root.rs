@@ -84,7 +84,7 @@ impl Files {
 
     /// Held shared by whoever writes at a place that it has compared with a file's size, and alone by whoever makes a file
     /// shorter: no run's write becomes a hole that was not counted because another run emptied the file meanwhile.
-    pub(super) fn shrinking(&self) -> &RwLock<()> {
+    pub(crate) fn shrinking(&self) -> &RwLock<()> {
         &self.shared.shrinking
     }
 
