@@ -28,11 +28,6 @@ Problem* lost = nullptr;
 // Messages of the host's are shorter than this.
 char message[8 * 1024];
 
-uint8_t* bytes_of(const char* bytes)
-{
-    return reinterpret_cast<uint8_t*>(const_cast<char*>(bytes));
-}
-
 toolscript_sandbox_io_borrow_file_t borrow(const File* file)
 {
     return toolscript_sandbox_io_borrow_file(file->handle);
@@ -60,9 +55,9 @@ void forget(Problem* problem)
 // Passes bytes to the host; `more` are waiting behind them.
 bool put(File* file, const char* bytes, size_t size, bool more, Problem* problem)
 {
-    unprepared_list_u8_t list = {bytes_of(bytes), size};
+    unprepared_list_u8_t list = list_of(bytes, size);
     toolscript_sandbox_io_error_t error;
-    land_messages();
+    Landing landing;
     if (!toolscript_sandbox_io_method_file_write(borrow(file), &list, more, &allowance, &error))
     {
         file->announced = false; // nothing waits behind bytes that were not written
@@ -90,7 +85,8 @@ bool settle(File* file, Problem* problem)
         return true;
     file->deferred = nullptr;
     *problem = *deferred;
-    problem->text = static_cast<char*>(memcpy(message, deferred->text, deferred->size));
+    problem->size = deferred->size < sizeof(message) ? deferred->size : sizeof(message);
+    problem->text = static_cast<char*>(memcpy(message, deferred->text, problem->size));
     forget(deferred);
     return false;
 }
@@ -109,7 +105,7 @@ bool seek(File* file, toolscript_sandbox_io_whence_t whence, int64_t offset, uin
 {
     toolscript_sandbox_io_position_t position;
     toolscript_sandbox_io_error_t error;
-    land_messages();
+    Landing landing;
     if (!toolscript_sandbox_io_method_file_seek(borrow(file), whence, offset, &position, &error))
     {
         *problem = problem_of(error);
@@ -192,18 +188,28 @@ Problem problem_of(const toolscript_sandbox_io_error_t& error)
     return {error.tag, 0, reinterpret_cast<char*>(text.ptr), text.len};
 }
 
-void land_messages()
+Landing::Landing()
+    : Landing(message, sizeof(message))
 {
-    guest_land(message, sizeof(message));
+}
+
+Landing::Landing(char* place, size_t size)
+{
+    guest_land(place, size);
+}
+
+Landing::~Landing()
+{
+    guest_land(nullptr, 0);
 }
 
 bool file_open(lua_State* L, File* file, const char* path, size_t size, toolscript_sandbox_io_mode_t mode, Problem* problem)
 {
     *file = {};
-    unprepared_list_u8_t list = {bytes_of(path), size};
+    unprepared_list_u8_t list = list_of(path, size);
     toolscript_sandbox_io_opened_t opened;
     toolscript_sandbox_io_error_t error;
-    land_messages();
+    Landing landing;
     if (!toolscript_sandbox_io_open(&list, mode, &opened, &error))
     {
         *problem = problem_of(error);
@@ -244,8 +250,8 @@ bool file_read_into(File* file, char* place, size_t size, size_t* count, Problem
 {
     unprepared_list_u8_t list;
     toolscript_sandbox_io_error_t error;
-    // A message may land there too: all callers have room for it.
-    guest_land(place, size < kBuffer ? kBuffer : size);
+    // A message may land there too.
+    Landing landing(place, size < kBuffer ? kBuffer : size);
     if (!toolscript_sandbox_io_method_file_read(borrow(file), uint32_t(size < kBlock ? size : kBlock), &list, &error))
     {
         *problem = problem_of(error);
@@ -260,7 +266,7 @@ bool file_remaining(File* file, uint64_t* count, Problem* problem)
     toolscript_sandbox_io_error_t error;
     if (!empty_buffer(file, problem))
         return false;
-    land_messages();
+    Landing landing;
     if (!toolscript_sandbox_io_method_file_remaining(borrow(file), count, &error))
     {
         *problem = problem_of(error);

@@ -38,7 +38,7 @@ struct File
 bool file_open(lua_State* L, File* file, const char* path, size_t size, toolscript_sandbox_io_mode_t mode, Problem* problem);
 // Reads ahead, if nothing is left of what was read. `at == end` is the end of the file then.
 bool file_fill(lua_State* L, File* file, Problem* problem);
-// Reads into a place of the caller's that is larger than the buffer; 0 bytes are the end of the file.
+// Reads into a place that has room for `kBuffer` bytes at least, while nothing waits; 0 bytes are the end of the file.
 bool file_read_into(File* file, char* place, size_t size, size_t* count, Problem* problem);
 // Bytes from the position to the end of the file.
 bool file_remaining(File* file, uint64_t* count, Problem* problem);
@@ -50,9 +50,17 @@ bool file_close(File* file, Problem* problem);
 // For a file that the script has let go of. A problem is kept for `files_finish`.
 void file_drop(File* file);
 
-// The message of a call that has no file: it lands where that of the calls above does.
 Problem problem_of(const toolscript_sandbox_io_error_t& error);
-void land_messages();
+
+// While it lives, what a call to the host gets lands there, or where messages do. Not for calls that get several texts.
+struct Landing
+{
+    Landing();
+    Landing(char* place, size_t size);
+    ~Landing();
+    Landing(const Landing&) = delete;
+    Landing& operator=(const Landing&) = delete;
+};
 
 bool files_any_open();
 // Called at each step of the script while bytes wait: writes them when they have waited for long enough. False if none wait.

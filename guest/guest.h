@@ -24,8 +24,14 @@ void guest_collect_if_short(lua_State* L);
 void guest_make_room(lua_State* L, size_t size);
 // A block outside of the VM's heap; raises Luau's memory error if there is none.
 void* guest_allocate_block(lua_State* L, size_t size);
-// Bytes that the host passes in next are put there, if they fit. A call that gets none leaves the place for the next one.
+// Bytes that the host passes in next are put there, if they fit.
 void guest_land(char* place, size_t size);
+
+// A list of bytes for the host to read.
+inline unprepared_list_u8_t list_of(const char* bytes, size_t size)
+{
+    return {reinterpret_cast<uint8_t*>(const_cast<char*>(bytes)), size};
+}
 
 // interrupt.cpp: has the hook called.
 void guest_interrupt_soon(lua_State* L);

@@ -17,14 +17,21 @@ constexpr int kMostFormats = 250;
 
 bool returns_refusals = false;
 
-// Raises a problem with the script's place in front. The text may lie where a collection, which closes files, would put another.
-l_noret raise(lua_State* L, const Problem& problem)
+// Pushes the text of a problem. It may lie where a collection, which closes files, would put another.
+void push_text(lua_State* L, const Problem& problem)
 {
     char text[8 * 1024];
     size_t size = problem.size < sizeof(text) ? problem.size : sizeof(text);
     memcpy(text, problem.text, size);
-    luaL_where(L, 1);
     lua_pushlstring(L, text, size);
+}
+
+// Raises a problem with the script's place in front.
+l_noret raise(lua_State* L, const Problem& problem)
+{
+    push_text(L, problem);
+    luaL_where(L, 1);
+    lua_insert(L, -2);
     lua_concat(L, 2);
     lua_error(L);
 }
@@ -34,11 +41,9 @@ int refuse(lua_State* L, const Problem& problem)
 {
     if (!returns_refusals || problem.kind != TOOLSCRIPT_SANDBOX_IO_ERROR_REFUSED)
         raise(L, problem);
-    char text[8 * 1024];
-    size_t size = problem.size < sizeof(text) ? problem.size : sizeof(text);
-    memcpy(text, problem.text, size);
+    push_text(L, problem);
     lua_pushnil(L);
-    lua_pushlstring(L, text, size);
+    lua_insert(L, -2);
     lua_pushinteger(L, problem.number);
     return 3;
 }
@@ -139,8 +144,12 @@ int push_lines(lua_State* L, int first, bool close)
     luaL_checkstack(L, count + 4, "too many formats");
     lua_pushboolean(L, close);
     lua_pushinteger(L, count);
-    for (int index = 0; index < count; index++)
-        lua_pushvalue(L, first + index);
+    for (int index = first; index < first + count; index++)
+    {
+        if (lua_type(L, index) != LUA_TNUMBER)
+            luaL_checkstring(L, index);
+        lua_pushvalue(L, index);
+    }
     lua_pushcclosure(L, next_line, "lines", 3 + count);
     return 1;
 }
@@ -174,14 +183,24 @@ int io_type(lua_State* L)
     return 1;
 }
 
-// Freed also when an error passes through.
-struct Names
+// What the host answered; freed also when an error passes through.
+struct Listing
 {
-    unprepared_list_string_t list = {};
+    unprepared_list_string_t names = {};
+    toolscript_sandbox_io_error_t error;
+    bool listed;
 
-    ~Names()
+    explicit Listing(unprepared_list_u8_t path)
+        : listed(toolscript_sandbox_io_list(&path, &names, &error))
     {
-        unprepared_list_string_free(&list);
+    }
+
+    ~Listing()
+    {
+        if (listed)
+            unprepared_list_string_free(&names);
+        else
+            toolscript_sandbox_io_error_free(&error);
     }
 };
 
@@ -189,21 +208,14 @@ int io_list(lua_State* L)
 {
     size_t size = 1;
     const char* path = luaL_optlstring(L, 1, ".", &size);
-    unprepared_list_u8_t bytes = {reinterpret_cast<uint8_t*>(const_cast<char*>(path)), size};
-    Names names;
-    toolscript_sandbox_io_error_t error;
-    guest_land(nullptr, 0);
-    if (!toolscript_sandbox_io_list(&bytes, &names.list, &error))
+    Listing listing(list_of(path, size));
+    if (!listing.listed)
+        return refuse(L, problem_of(listing.error));
+    lua_createtable(L, int(listing.names.len), 0);
+    for (size_t index = 0; index < listing.names.len; index++)
     {
-        Problem problem = problem_of(error);
-        int count = refuse(L, problem);
-        toolscript_sandbox_io_error_free(&error);
-        return count;
-    }
-    lua_createtable(L, int(names.list.len), 0);
-    for (size_t index = 0; index < names.list.len; index++)
-    {
-        lua_pushlstring(L, reinterpret_cast<char*>(names.list.ptr[index].ptr), names.list.ptr[index].len);
+        const unprepared_string_t& name = listing.names.ptr[index];
+        lua_pushlstring(L, reinterpret_cast<char*>(name.ptr), name.len);
         lua_rawseti(L, -2, int(index) + 1);
     }
     return 1;
@@ -213,9 +225,9 @@ int os_remove(lua_State* L)
 {
     size_t size;
     const char* path = luaL_checklstring(L, 1, &size);
-    unprepared_list_u8_t bytes = {reinterpret_cast<uint8_t*>(const_cast<char*>(path)), size};
+    unprepared_list_u8_t bytes = list_of(path, size);
     toolscript_sandbox_io_error_t error;
-    land_messages();
+    Landing landing;
     if (!toolscript_sandbox_io_remove(&bytes, &error))
         return refuse(L, problem_of(error));
     lua_pushboolean(L, true);

@@ -7,12 +7,16 @@
 namespace
 {
 
-// The next byte, or -1 at the end of the file, or -2 when there is a problem.
+// In place of a byte.
+constexpr int kEnd = -1;
+constexpr int kProblem = -2;
+
+// The next byte.
 int peek(lua_State* L, File* file, Problem* problem)
 {
     if (file->at == file->end && !file_fill(L, file, problem))
-        return -2;
-    return file->at < file->end ? static_cast<unsigned char>(file->buffer[file->at]) : -1;
+        return kProblem;
+    return file->at < file->end ? static_cast<unsigned char>(file->buffer[file->at]) : kEnd;
 }
 
 // The first line break in [at, end), or `end`. Eight bytes at a time: a zero byte of `word` is a line break.
@@ -78,9 +82,9 @@ Read read_sized(lua_State* L, File* file, uint64_t most, Problem* problem)
 Read read_bytes(lua_State* L, File* file, double count, Problem* problem)
 {
     int first = peek(L, file, problem);
-    if (first == -2)
+    if (first == kProblem)
         return Read::problem;
-    if (first == -1)
+    if (first == kEnd)
     {
         lua_pushnil(L);
         return Read::end;
@@ -99,9 +103,9 @@ Read read_bytes(lua_State* L, File* file, double count, Problem* problem)
     while (rest > 0)
     {
         int next = peek(L, file, problem);
-        if (next == -2)
+        if (next == kProblem)
             return Read::problem;
-        if (next == -1)
+        if (next == kEnd)
             break;
         uint32_t ahead = file->end - file->at;
         uint32_t part = ahead < rest ? ahead : rest;
@@ -202,7 +206,7 @@ Read read_number(lua_State* L, File* file, Problem* problem)
         reader.advance();
     luaL_buffinit(L, &reader.text);
     bool is_number = reader.next >= 0 && reader.take_number();
-    if (reader.next == -2)
+    if (reader.next == kProblem)
         return Read::problem;
     if (!is_number)
     {
@@ -221,9 +225,9 @@ Read read_number(lua_State* L, File* file, Problem* problem)
 Read read_line(lua_State* L, File* file, bool with_break, Problem* problem)
 {
     int first = peek(L, file, problem);
-    if (first == -2)
+    if (first == kProblem)
         return Read::problem;
-    if (first == -1)
+    if (first == kEnd)
     {
         lua_pushnil(L);
         return Read::end;
@@ -252,9 +256,9 @@ Read read_line(lua_State* L, File* file, bool with_break, Problem* problem)
             break;
         }
         int next = peek(L, file, problem);
-        if (next == -2)
+        if (next == kProblem)
             return Read::problem;
-        if (next == -1)
+        if (next == kEnd)
             break;
         line = file->buffer + file->at;
         stop = find_break(line, file->buffer + file->end);

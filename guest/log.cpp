@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static unprepared_list_u8_t bytes_of(const char* text, size_t size)
-{
-    return {reinterpret_cast<uint8_t*>(const_cast<char*>(text)), size};
-}
-
 static int log_print(lua_State* L)
 {
     int count = lua_gettop(L);
@@ -15,7 +10,7 @@ static int log_print(lua_State* L)
     if (count == 1)
     {
         const char* text = luaL_tolstring(L, 1, &size);
-        unprepared_list_u8_t line = bytes_of(text, size);
+        unprepared_list_u8_t line = list_of(text, size);
         toolscript_sandbox_log_line(&line);
         return 0;
     }
@@ -31,7 +26,7 @@ static int log_print(lua_State* L)
     }
     luaL_pushresult(&buffer);
     const char* text = lua_tolstring(L, -1, &size);
-    unprepared_list_u8_t line = bytes_of(text, size);
+    unprepared_list_u8_t line = list_of(text, size);
     toolscript_sandbox_log_line(&line);
     return 0;
 }
@@ -42,7 +37,7 @@ static int log_progress(lua_State* L)
     double total = luaL_optnumber(L, 2, 0.0);
     size_t size = 0;
     const char* message = luaL_optlstring(L, 3, nullptr, &size);
-    unprepared_list_u8_t text = bytes_of(message, size);
+    unprepared_list_u8_t text = list_of(message, size);
     toolscript_sandbox_log_progress(done, lua_isnoneornil(L, 2) ? nullptr : &total, message ? &text : nullptr);
     return 0;
 }

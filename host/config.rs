@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use toolscript::{Engine, EngineBuilder, Files, Io, IoErrors, Limits};
+use toolscript::{Engine, EngineBuilder, Files, FilesError, Io, IoErrors, Limits};
 
 /// Looked for in the working directory.
 const DEFAULT_FILE: &str = "toolscript.toml";
@@ -118,9 +118,13 @@ impl IoSection {
             (None, Some(dir)) => ("[io] dir", dir.as_path()),
             (None, None) => ("the io dir", Path::new(DEFAULT_IO_DIR)),
         };
-        // A mistake in a name is one even where files are off.
-        let files = Files::new(dir).with_context(|| format!("{origin} {}", dir.display()))?;
-        if named.is_none() && !self.enabled.unwrap_or(default) {
+        let off = named.is_none() && !self.enabled.unwrap_or(default);
+        let files = match Files::new(dir) {
+            // What is there does not matter to a run without files; a wrong name is wrong all the same.
+            Err(error) if off && !matches!(error, FilesError::Traversal) => return Ok(None),
+            files => files.with_context(|| format!("{origin} {}", dir.display()))?,
+        };
+        if off {
             return Ok(None);
         }
         let mut io = Io::new(files);

@@ -184,7 +184,10 @@ fn a_wrong_configuration_is_named() {
         ("[limits]\ntimeout = \"long\"\n", "line 2: invalid type: string \"long\", expected f64"),
         ("[limits]\nmemory = 5\n", "[limits]: memory must be between 4 MiB and 4096 MiB"),
         ("[limits]\ntimeout = -1\n", "[limits]: timeout must be more than 0 and at most 86400 seconds"),
-        ("[io]\ndirectory = \"x\"\n", "line 2: unknown field `directory`, expected one of `dir`, `max_bytes`, `max_files`, `enabled`, `errors`"),
+        (
+            "[io]\ndirectory = \"x\"\n",
+            "line 2: unknown field `directory`, expected one of `dir`, `max_bytes`, `max_files`, `enabled`, `errors`",
+        ),
         ("[io]\nmax_bytes = \"50 MiB\"\n", "line 2: invalid type: string \"50 MiB\", expected u64"),
         ("[io]\nmax_bytes = -1\n", "line 2: invalid value: integer `-1`, expected u64"),
         ("[io]\nerrors = \"ignore\"\n", "line 2: unknown variant `ignore`, expected `raise` or `return`"),

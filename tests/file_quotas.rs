@@ -64,7 +64,9 @@ async fn small_reads_and_writes_cost_a_host_call_for_64_kib() {
         let count = calls(&dir, source).await;
         assert!((16..=most).contains(&count), "{count} calls: {source}");
     }
-    for source in ["return #io.open('x'):read('*a')", "return #io.open('x'):read(2^21)", "io.open('w', 'w'):write(('x'):rep(2^20)) return 2^20"] {
+    for source in
+        ["return #io.open('x'):read('*a')", "return #io.open('x'):read(2^21)", "io.open('w', 'w'):write(('x'):rep(2^20)) return 2^20"]
+    {
         let count = calls(&dir, source).await;
         assert!(count <= 4, "{count} calls: {source}");
     }
@@ -123,7 +125,10 @@ async fn no_way_of_writing_passes_the_quota_on_disk() {
         let run = dir.run(&format!("local f = io.open('a', 'w') print('started') {attack}")).await;
         assert_eq!(run.outcome.logs, ["started"]);
         let error = run.outcome.result.as_ref().expect_err("the limit").message.clone();
-        assert!(error.ends_with("I/O write limit exceeded (10000 bytes)") || error.ends_with("too many files created (max 500)"), "{error}");
+        assert!(
+            error.ends_with("I/O write limit exceeded (10000 bytes)") || error.ends_with("too many files created (max 500)"),
+            "{error}"
+        );
         assert!(on_disk(&dir) <= 10_000, "{attack}: {} bytes", on_disk(&dir));
         assert!(run.receipt.bytes_written <= 10_000 && run.receipt.files_created <= 500, "{attack}");
         assert!(fs::read_dir(dir.path()).expect("a folder").count() <= 500);

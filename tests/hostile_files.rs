@@ -4,6 +4,7 @@ use crate::support::{IoDir, engine, limited, outcome};
 use std::{
     ffi::OsStr,
     fs,
+    io::Write as _,
     os::unix::{
         ffi::OsStrExt as _,
         fs::{FileTypeExt as _, symlink},
@@ -126,7 +127,8 @@ async fn links_are_refused_by_every_call() {
     }
     let before = picture(dir.outside());
     let links = ["to_file", "to_folder", "relative", "relative_out", "chained", "looped", "dangling", "absolute_inside", "to_inner_folder"];
-    let through = ["to_folder/secret", "to_folder/new", "to_inner_folder/new", "to_itself/inside", "to_itself/to_itself/inside", "to_memory"];
+    let through =
+        ["to_folder/secret", "to_folder/new", "to_inner_folder/new", "to_itself/inside", "to_itself/to_itself/inside", "to_memory"];
     for answer in every_call(&dir, &[&links[..], &through].concat()).await {
         assert!(answer.ends_with(": symbolic links are not followed"), "{answer}");
     }
@@ -339,7 +341,7 @@ fn with_mounts(prepare: &str, script: &str) -> Option<String> {
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(!text.contains(folder.path().to_str().expect("a path")), "{text}");
     if text.is_empty() {
-        eprintln!("not run, as this machine allows no mounts: {}", String::from_utf8_lossy(&output.stderr));
+        let _ = writeln!(std::io::stderr(), "not run, as this machine allows no mounts: {}", String::from_utf8_lossy(&output.stderr));
         return None;
     }
     Some(text)
@@ -385,7 +387,8 @@ fn a_read_only_io_dir_is_an_error_the_script_sees() {
 #[test]
 fn a_limit_on_file_sizes_is_an_error_the_script_sees() {
     let folder = tempfile::TempDir::new().expect("a folder");
-    let script = "local f = io.open('x', 'w') f:write(('x'):rep(1000)) local ok, message = pcall(f.write, f, ('x'):rep(17 * 2^20)) f:close()
+    let script =
+        "local f = io.open('x', 'w') f:write(('x'):rep(1000)) local ok, message = pcall(f.write, f, ('x'):rep(17 * 2^20)) f:close()
         return ok, message, #io.open('x'):read('*a') > 15 * 2^20";
     let output = Command::new("bash")
         .args(["-c", "ulimit -f 16384; exec \"$0\" run -e \"$1\" --json", env!("CARGO_BIN_EXE_toolscript"), script])

@@ -6,9 +6,9 @@
 mod cancellation;
 mod cli;
 mod examples;
+mod file_model;
 #[cfg(target_os = "linux")]
 mod file_quotas;
-mod file_model;
 mod fixtures;
 mod globals;
 #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! `toolscript:sandbox/io`: the files of a run.
 
 use super::{Done, State, begin, define_blocking};
-use crate::files::{FileError, MAX_BLOCK, MAX_PATH, Mode, Position, Session, Whence};
+use crate::files::{FileError, MAX_BLOCK, MAX_NAMES, MAX_PATH, Mode, Position, Session, Whence};
 use wasmtime::{
     StoreContextMut,
     component::{ComponentType, Lift, Linker, Lower, Resource, ResourceType, WasmList},
@@ -127,13 +127,19 @@ pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
         })
     })?;
     define_blocking(&mut io, "[method]file.read", |store, (file, most): (Resource<File>, u32)| {
-        with_session(store, move |session| session.read(file.rep(), most as usize), Vec::len)
+        with_session(store, move |session| session.read(file.rep(), most as usize), |bytes| bytes.as_ref().map_or(0, Vec::len))
     })?;
     define_blocking(&mut io, "[method]file.remaining", |store, (file,): (Resource<File>,)| {
         with_session(store, move |session| session.remaining(file.rep()), nothing_moved)
     })?;
     define_blocking(&mut io, "[method]file.write", |store, (file, bytes, waiting): (Resource<File>, WasmList<u8>, bool)| {
         let (block, size) = (take(store, &bytes, MAX_BLOCK), bytes.len());
+        // If a stop comes before the work is done, the file lacks these bytes. An error is told when the work is done.
+        if size > 0
+            && let Some(session) = &store.data().as_ref().files
+        {
+            let _ = session.announce(file.rep());
+        }
         let write = move |session: &Session| match block {
             Some(block) => session.write(file.rep(), &block, waiting),
             None => session.check_write(size as u64).and(Err(FileError::Invalid("a block is larger than 1 MiB"))),
@@ -153,11 +159,7 @@ pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     })?;
     define_blocking(&mut io, "list", |store, (path,): (WasmList<u8>,)| {
         let path = take_path(store, &path);
-        with_session(
-            store,
-            move |session| session.list(&path?),
-            |names: &Vec<String>| names.iter().map(|name| name.len() + NAME_COST).sum(),
-        )
+        with_session(store, move |session| session.list(&path?), listing_cost)
     })?;
     define_blocking(&mut io, "remove", |store, (path,): (WasmList<u8>,)| {
         let path = take_path(store, &path);
@@ -167,6 +169,14 @@ pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
 
 /// What a name of a listing costs beside its bytes: the system is asked for it, and it is sorted.
 const NAME_COST: usize = 1000;
+
+fn listing_cost(names: &Result<Vec<String>, FileError>) -> usize {
+    match names {
+        Ok(names) => names.iter().map(|name| name.len() + NAME_COST).sum(),
+        Err(FileError::Limit(_)) => MAX_NAMES * NAME_COST,
+        Err(_) => 0,
+    }
+}
 
 fn nothing_moved<R>(_: &R) -> usize {
     0
@@ -180,12 +190,12 @@ fn with_session<T: State, R, Work, Moved>(
 ) -> impl FnOnce() -> Done<Answer<R>> + use<T, R, Work, Moved>
 where
     Work: FnOnce(&Session) -> Result<R, FileError>,
-    Moved: FnOnce(&R) -> usize,
+    Moved: FnOnce(&Result<R, FileError>) -> usize,
 {
     let session = store.data().as_ref().files.clone();
     move || {
         let result = session.as_ref().map_or(Err(FileError::Invalid("there are no files")), work);
-        let moved = result.as_ref().map_or(0, moved);
+        let moved = moved(&result);
         Done { results: (result.map_err(Error::from),), moved }
     }
 }

@@ -88,7 +88,8 @@ pub enum Ending {
 impl Engine {
     /// Runs a script in a fresh instance.
     ///
-    /// It needs a tokio runtime with time enabled. Dropping the future stops the script at once. The wall time counts from the
+    /// It needs a tokio runtime with time enabled. Dropping the future stops the script at once; an operation
+    /// on a file that is under way is finished behind it. The wall time counts from the
     /// moment the run has its turn; to bound the wait for it too, cancel the run or drop the future.
     ///
     /// # Errors
@@ -103,14 +104,14 @@ impl Engine {
         let started = Instant::now();
         let meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
         let log = LogBook::new(options.limits.logs, LOG_LINE_OVERHEAD, options.listener.clone());
-        let files = options.io.as_ref().map(Io::session);
-        let mut store = Store::new(&self.shared.engine, State { imports: Imports::new(log, files.clone()), meter });
+        let files = OpenFiles(options.io.as_ref().map(Io::session));
+        let mut store = Store::new(&self.shared.engine, State { imports: Imports::new(log, files.0.clone()), meter });
         let fuel = options.limits.effective_fuel();
         let ending = match meter::install(&mut store, fuel) {
             Ok(()) => self.call(&mut store, script, &options).await,
             Err(error) => Ending::Trapped(error),
         };
-        let files = close(files).await;
+        let files = files.close().await;
         Ok(account::conclude(store, ending, files, &options, fuel, started))
     }
 
@@ -175,16 +176,32 @@ impl Engine {
     }
 }
 
-/// The account of a run's files, once an operation that a stop caught under way has ended.
-async fn close(files: Option<Session>) -> Account {
-    let Some(files) = files else { return Account::default() };
-    if let Some(account) = files.finish_now() {
-        return account;
+/// The files of a run, which may take time to close.
+struct OpenFiles(Option<Session>);
+
+impl OpenFiles {
+    /// Their account, once an operation that a stop caught under way has ended.
+    async fn close(mut self) -> Account {
+        let Some(files) = self.0.take() else { return Account::default() };
+        if let Some(account) = files.finish_now() {
+            return account;
+        }
+        tokio::task::spawn_blocking(move || files.finish()).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "the account of a run's files was lost");
+            Account::default()
+        })
     }
-    tokio::task::spawn_blocking(move || files.finish()).await.unwrap_or_else(|error| {
-        tracing::error!(%error, "the account of a run's files was lost");
-        Account::default()
-    })
+}
+
+impl Drop for OpenFiles {
+    /// Nobody waits for the run any more.
+    fn drop(&mut self) {
+        if let Some(files) = self.0.take()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn_blocking(move || files.finish());
+        }
+    }
 }
 
 /// A place in the queue, given back when it is dropped.
@@ -232,7 +249,7 @@ mod tests {
     use crate::{Engine, ErrorKind, Files, Io, Limits, RunOptions, Script};
     use std::time::{Duration, Instant};
 
-    /// A write that is held up stands for a slow disk.
+    #[expect(clippy::await_holding_lock, clippy::readonly_write_lock, reason = "a lock that is held stands for a slow disk")]
     #[tokio::test(flavor = "current_thread")]
     async fn a_slow_disk_holds_up_its_own_run_only_and_a_stop_waits_for_it() {
         let folder = tempfile::TempDir::new().unwrap();

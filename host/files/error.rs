@@ -10,7 +10,7 @@ pub enum FileError {
     /// The path, or the way it is used, breaks a rule.
     #[error("{0}")]
     Invalid(&'static str),
-    /// A limit of the run would be passed; nothing was done.
+    /// A limit of the run would be passed: no file was opened, made or removed, and no byte of the call written.
     #[error("{0}")]
     Limit(String),
     /// The operating system said no, or would have.
@@ -26,33 +26,37 @@ pub enum FileError {
 impl FileError {
     /// What the system said about a file.
     pub fn system(path: &FilePath, error: &io::Error) -> Self {
-        let (number, reason) = reason(error);
-        Self::refused(path, number, reason)
+        Self::numbered(path, number(error))
     }
 
     /// A symbolic link, wherever it points.
     pub fn link(path: &FilePath) -> Self {
-        Self::refused(path, 40, "symbolic links are not followed")
+        Self::refused(path, LOOP, "symbolic links are not followed")
     }
 
     /// A FIFO, a socket or a device.
     pub fn irregular(path: &FilePath) -> Self {
-        Self::refused(path, 22, "not a regular file")
+        Self::refused(path, INVALID, "not a regular file")
     }
 
     /// A folder where a file is needed.
     pub fn folder(path: &FilePath) -> Self {
-        Self::system(path, &ErrorKind::IsADirectory.into())
+        Self::numbered(path, IS_FOLDER)
     }
 
     /// No such file, as far as this run is concerned.
     pub fn missing(path: &FilePath) -> Self {
-        Self::system(path, &ErrorKind::NotFound.into())
+        Self::numbered(path, MISSING)
     }
 
     /// A handle that was not opened for this.
     pub fn wrong_mode(path: &FilePath) -> Self {
-        Self::refused(path, 9, "Bad file descriptor")
+        Self::numbered(path, BAD_DESCRIPTOR)
+    }
+
+    fn numbered(path: &FilePath, number: i32) -> Self {
+        let reason = REASONS.iter().find(|reason| reason.0 == number).map_or("Input/output error", |reason| reason.1);
+        Self::refused(path, number, reason)
     }
 
     fn refused(path: &FilePath, number: i32, reason: &str) -> Self {
@@ -60,25 +64,56 @@ impl FileError {
     }
 }
 
-/// The number and the words of Linux for an error of any system.
-fn reason(error: &io::Error) -> (i32, &'static str) {
-    match error.kind() {
-        ErrorKind::NotFound => (2, "No such file or directory"),
-        ErrorKind::ResourceBusy | ErrorKind::ExecutableFileBusy => (16, "Device or resource busy"),
-        ErrorKind::PermissionDenied => (13, "Permission denied"),
-        ErrorKind::AlreadyExists => (17, "File exists"),
-        ErrorKind::NotADirectory => (20, "Not a directory"),
-        ErrorKind::IsADirectory => (21, "Is a directory"),
-        ErrorKind::InvalidInput => (22, "Invalid argument"),
-        ErrorKind::FileTooLarge => (27, "File too large"),
-        ErrorKind::StorageFull => (28, "No space left on device"),
-        ErrorKind::ReadOnlyFilesystem => (30, "Read-only file system"),
-        ErrorKind::InvalidFilename => (36, "File name too long"),
-        ErrorKind::QuotaExceeded => (122, "Disk quota exceeded"),
+const MISSING: i32 = 2;
+const IO: i32 = 5;
+const BAD_DESCRIPTOR: i32 = 9;
+const IS_FOLDER: i32 = 21;
+const INVALID: i32 = 22;
+const LOOP: i32 = 40;
+
+/// Errors of files by Linux's numbers, in its words.
+const REASONS: [(i32, &str); 19] = [
+    (1, "Operation not permitted"),
+    (MISSING, "No such file or directory"),
+    (IO, "Input/output error"),
+    (BAD_DESCRIPTOR, "Bad file descriptor"),
+    (13, "Permission denied"),
+    (16, "Device or resource busy"),
+    (17, "File exists"),
+    (20, "Not a directory"),
+    (IS_FOLDER, "Is a directory"),
+    (INVALID, "Invalid argument"),
+    (23, "Too many open files in system"),
+    (24, "Too many open files"),
+    (26, "Text file busy"),
+    (27, "File too large"),
+    (28, "No space left on device"),
+    (30, "Read-only file system"),
+    (36, "File name too long"),
+    (LOOP, "Too many levels of symbolic links"),
+    (122, "Disk quota exceeded"),
+];
+
+/// Linux's number for an error of any system; what is not about files is an I/O error.
+fn number(error: &io::Error) -> i32 {
+    let native = error.raw_os_error().filter(|number| cfg!(target_os = "linux") && REASONS.iter().any(|reason| reason.0 == *number));
+    native.unwrap_or_else(|| match error.kind() {
+        ErrorKind::NotFound => MISSING,
+        ErrorKind::PermissionDenied => 13,
+        ErrorKind::ResourceBusy => 16,
+        ErrorKind::AlreadyExists => 17,
+        ErrorKind::NotADirectory => 20,
+        ErrorKind::IsADirectory => IS_FOLDER,
+        ErrorKind::InvalidInput => INVALID,
+        ErrorKind::FileTooLarge => 27,
+        ErrorKind::StorageFull => 28,
+        ErrorKind::ReadOnlyFilesystem => 30,
+        ErrorKind::InvalidFilename => 36,
+        ErrorKind::QuotaExceeded => 122,
         _ => {
             // The script learns nothing from a rare one, the host's owner does.
             tracing::warn!(%error, "a file operation failed");
-            (5, "Input/output error")
+            IO
         }
-    }
+    })
 }

@@ -74,8 +74,7 @@ pub struct Handle {
     path: FilePath,
     mode: Mode,
     written: bool,
-    /// The guest holds bytes for this file.
-    pub waiting: bool,
+    waiting: bool,
 }
 
 impl Handle {
@@ -94,6 +93,18 @@ impl Handle {
 
     pub fn appends(&self) -> bool {
         self.mode.appends()
+    }
+
+    /// Whether the guest holds bytes for this file.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting
+    }
+
+    /// Notes whether the guest holds bytes for this file.
+    pub fn wait(&mut self, waiting: bool) -> Result<(), FileError> {
+        self.check_writes()?;
+        self.waiting = waiting;
+        Ok(())
     }
 
     pub fn is_written(&self) -> bool {
@@ -129,9 +140,7 @@ impl Handle {
 
     /// Writes all the bytes, after they were counted: those that a hole before them has, too.
     pub fn write(&mut self, bytes: &[u8], quota: &mut Quota, touched: &mut Touched, shrinking: &RwLock<()>) -> Result<(), FileError> {
-        if !self.mode.writes() {
-            return Err(FileError::wrong_mode(&self.path));
-        }
+        self.check_writes()?;
         let _shared = shrinking.read();
         let (position, size) = self.position_and_size().map_err(|error| FileError::system(&self.path, &error))?;
         let start = if self.mode.appends() { size } else { position };
@@ -162,6 +171,10 @@ impl Handle {
             Whence::End => SeekFrom::End(offset),
         };
         self.file.seek(to).map_err(|error| FileError::system(&self.path, &error))
+    }
+
+    fn check_writes(&self) -> Result<(), FileError> {
+        if self.mode.writes() { Ok(()) } else { Err(FileError::wrong_mode(&self.path)) }
     }
 
     fn invalid(&self) -> FileError {

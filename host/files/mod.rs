@@ -16,13 +16,11 @@ mod walk;
 
 pub use error::FileError;
 pub use handle::{Mode, Position, Whence};
+pub use path::MAX_PATH;
 pub use quota::Quota;
 pub use root::{Files, FilesError};
-pub use session::{Account, Session};
+pub use session::{Account, MAX_NAMES, Session};
 pub use touched::{FileOperation, FileTouched};
 
 /// Bytes that one read or one write may move: the host holds a copy of them meanwhile.
 pub const MAX_BLOCK: usize = 1 << 20;
-
-/// Bytes of a path.
-pub use path::MAX_PATH;

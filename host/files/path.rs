@@ -12,7 +12,7 @@ const MAX_COMPONENTS: usize = 64;
 const MAX_COMPONENT: usize = 255;
 
 /// A path that keeps to the rules: relative, UTF-8, without `..`. Two spellings of one path are equal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FilePath {
     /// Joined by single slashes, without `.`; empty for the io dir itself.
     name: String,
@@ -33,7 +33,8 @@ impl FilePath {
             return Err(FileError::Invalid("path cannot contain null bytes"));
         }
         let text = str::from_utf8(bytes).map_err(|_| FileError::Invalid("path is not UTF-8"))?;
-        if text.starts_with('/') {
+        // What another system takes for a way out is one, too.
+        if text.starts_with('/') || (cfg!(windows) && text.contains(['\\', ':'])) {
             return Err(FileError::Invalid("path must be relative"));
         }
         let components: Vec<&str> = text.split('/').filter(|component| !matches!(*component, "" | ".")).collect();

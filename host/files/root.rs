@@ -32,9 +32,12 @@ struct Shared {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilesError {
-    /// The path has `..` in it, or names no folder.
+    /// The path has `..` in it.
     #[error("a path with '..' is not allowed; name the folder itself")]
     Traversal,
+    /// It is the root of a file system.
+    #[error("it is all of the file system; name a folder in it")]
+    Root,
     /// It is there, and is a symbolic link.
     #[error("it is a symbolic link; name the folder that it points to")]
     Link,
@@ -55,7 +58,7 @@ impl Files {
             return Err(FilesError::Traversal);
         }
         let absolute = std::path::absolute(dir).map_err(FilesError::Unusable)?;
-        let (Some(parent), Some(name)) = (absolute.parent(), absolute.file_name()) else { return Err(FilesError::Traversal) };
+        let (Some(parent), Some(name)) = (absolute.parent(), absolute.file_name()) else { return Err(FilesError::Root) };
         let shared = Shared { parent: parent.into(), name: name.into(), root: OnceLock::new(), shrinking: RwLock::new(()) };
         let files = Self { shared: Arc::new(shared) };
         match files.existing() {

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const MAX_HANDLES: usize = 64;
 
 /// Names that a listing may have, and bytes of them all: the host holds them and copies them into the guest.
-const MAX_NAMES: usize = 100_000;
+pub const MAX_NAMES: usize = 100_000;
 const MAX_NAME_BYTES: usize = 4 << 20;
 
 /// A session; clones are the same one. Each operation locks it, so that whoever closes it waits for one that is under way.
@@ -56,10 +56,13 @@ impl Session {
 
     /// Opens a file; the number of its handle, and what may still be written.
     pub fn open(&self, path: &[u8], mode: Mode) -> Result<(u32, u64), FileError> {
-        let mut open = self.lock();
+        let mut open = self.lock()?;
         let path = FilePath::parse(path)?;
         let slot = open.free_slot()?;
         let Open { files, quota, touched, handles, .. } = &mut *open;
+        if mode.writes() {
+            touched.check(&path)?;
+        }
         let opened = walk::open(files, &path, mode, quota)?;
         if mode.appends() && opened.made {
             touched.append(&path);
@@ -76,7 +79,7 @@ impl Session {
 
     /// At most `most` bytes, and at most [`MAX_BLOCK`]; none is the end of the file.
     pub fn read(&self, handle: u32, most: usize) -> Result<Vec<u8>, FileError> {
-        let mut open = self.lock();
+        let mut open = self.lock()?;
         let bytes = open.handle(handle)?.read(most.min(MAX_BLOCK))?;
         open.bytes_read += bytes.len() as u64;
         Ok(bytes)
@@ -84,54 +87,57 @@ impl Session {
 
     /// Bytes from the position to the end.
     pub fn remaining(&self, handle: u32) -> Result<u64, FileError> {
-        self.lock().handle(handle)?.remaining()
+        self.lock()?.handle(handle)?.remaining()
+    }
+
+    /// Notes that bytes for a file are on their way.
+    pub fn announce(&self, handle: u32) -> Result<(), FileError> {
+        self.lock()?.handle(handle)?.wait(true)
     }
 
     /// Writes all the bytes; what may still be written. `waiting` says that more bytes are on their way.
     pub fn write(&self, handle: u32, bytes: &[u8], waiting: bool) -> Result<u64, FileError> {
-        let mut open = self.lock();
-        open.handle(handle)?.waiting = waiting;
+        let mut open = self.lock()?;
         let Open { files, quota, touched, handles, .. } = &mut *open;
-        let Some(Some(handle)) = handles.get_mut(handle as usize) else { return Err(unknown_handle()) };
-        if !bytes.is_empty()
-            && let Err(error) = handle.write(bytes, quota, touched, files.shrinking())
-        {
-            // The guest was told, and keeps nothing of it.
-            handle.waiting = false;
-            return Err(error);
+        let handle = handles.get_mut(handle as usize).and_then(Option::as_mut).ok_or_else(unknown_handle)?;
+        // After an error the guest keeps nothing back.
+        handle.wait(false)?;
+        if !bytes.is_empty() {
+            handle.write(bytes, quota, touched, files.shrinking())?;
         }
+        handle.wait(waiting)?;
         Ok(quota.allowance())
     }
 
     /// Whether so many bytes may still be written.
     pub fn check_write(&self, bytes: u64) -> Result<(), FileError> {
-        self.lock().quota.check_write(bytes)
+        self.lock()?.quota.check_write(bytes)
     }
 
     /// Moves the position.
     pub fn seek(&self, handle: u32, from: Whence, offset: i64) -> Result<Position, FileError> {
-        let mut open = self.lock();
+        let mut open = self.lock()?;
         let offset = open.handle(handle)?.seek(from, offset)?;
         Ok(Position { offset, allowance: open.quota.allowance() })
     }
 
     /// Closes a file; what a handle kept waiting is lost. Nobody is told of a handle that was not there.
     pub fn close(&self, handle: u32) {
-        let mut open = self.lock();
+        let mut open = self.lock_always();
         let closed = open.handles.get_mut(handle as usize).and_then(Option::take);
-        if let Some(handle) = closed.filter(|handle| handle.waiting) {
+        if let Some(handle) = closed.filter(Handle::is_waiting) {
             open.touched.cut(handle.path(), handle.appends());
         }
     }
 
     /// Whether closing a file may take time: the system may have kept what was written.
     pub fn is_written(&self, handle: u32) -> bool {
-        self.lock().handle(handle).is_ok_and(|handle| handle.is_written())
+        self.lock_always().handle(handle).is_ok_and(|handle| handle.is_written())
     }
 
     /// The names in a folder, sorted; an io dir that does not exist has none. A name that is not UTF-8 is marked as such.
     pub fn list(&self, path: &[u8]) -> Result<Vec<String>, FileError> {
-        let open = self.lock();
+        let open = self.lock()?;
         let path = FilePath::parse(path)?;
         let folder = match walk::existing_folder(&open.files, &path, path.components())? {
             Some(folder) => folder,
@@ -156,8 +162,9 @@ impl Session {
 
     /// Removes a file.
     pub fn remove(&self, path: &[u8]) -> Result<(), FileError> {
-        let mut open = self.lock();
+        let mut open = self.lock()?;
         let path = FilePath::parse(path)?;
+        open.touched.check(&path)?;
         walk::remove(&open.files, &path)?;
         open.touched.change(&path);
         Ok(())
@@ -172,10 +179,16 @@ impl Session {
 
     /// Closes the session and all its files; waits for an operation that is under way. Later ones are refused.
     pub fn finish(&self) -> Account {
-        self.lock().finish()
+        self.lock_always().finish()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    /// An operation that a stop caught before it began must not be done after the account was taken.
+    fn lock(&self) -> Result<MutexGuard<'_, Open>, FileError> {
+        let open = self.lock_always();
+        if open.closed { Err(unknown_handle()) } else { Ok(open) }
+    }
+
+    fn lock_always(&self) -> MutexGuard<'_, Open> {
         // An operation that panicked left counts that are too high at worst.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -183,9 +196,6 @@ impl Session {
 
 impl Open {
     fn free_slot(&self) -> Result<usize, FileError> {
-        if self.closed {
-            return Err(unknown_handle());
-        }
         let slot = self.handles.iter().position(Option::is_none).unwrap_or(self.handles.len());
         if slot < MAX_HANDLES { Ok(slot) } else { Err(FileError::Limit(format!("too many open files (max {MAX_HANDLES})"))) }
     }
@@ -196,7 +206,7 @@ impl Open {
 
     fn finish(&mut self) -> Account {
         self.closed = true;
-        for handle in self.handles.drain(..).flatten().filter(|handle| handle.waiting) {
+        for handle in self.handles.drain(..).flatten().filter(Handle::is_waiting) {
             self.touched.cut(handle.path(), handle.appends());
         }
         Account {

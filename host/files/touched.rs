@@ -1,8 +1,13 @@
 //! What a session left its mark on: the state on disk after it.
 
-use super::{path::FilePath, root::Files, walk};
+use super::{error::FileError, path::FilePath, root::Files, walk};
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// Files that a run may touch, and bytes of their names: the host holds them, looks at each when the run has ended, and tells
+/// whoever asked for the run.
+const MAX_TOUCHED: usize = 50_000;
+const MAX_NAMES: usize = 8 << 20;
 
 /// A file that a run made, changed or removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -12,7 +17,7 @@ pub struct FileTouched {
     pub name: String,
     /// What became of it.
     pub op: FileOperation,
-    /// Its size on disk after the run; nothing if it was removed.
+    /// Its size on disk after the run; nothing if it was removed, or if the system does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// The run was stopped while bytes for it were not yet on disk.
@@ -48,12 +53,12 @@ impl FileOperation {
 /// The files that a session has touched so far, by name.
 #[derive(Debug, Default)]
 pub struct Touched {
-    files: BTreeMap<String, Mark>,
+    files: BTreeMap<FilePath, Mark>,
+    names: usize,
 }
 
 #[derive(Debug)]
 struct Mark {
-    path: FilePath,
     only_appended: bool,
     cut: bool,
 }
@@ -61,6 +66,14 @@ struct Mark {
 impl Touched {
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
+    }
+
+    /// Whether there is room for one more.
+    pub fn check(&self, path: &FilePath) -> Result<(), FileError> {
+        if self.files.contains_key(path) || (self.files.len() < MAX_TOUCHED && self.names + path.name().len() <= MAX_NAMES) {
+            return Ok(());
+        }
+        Err(FileError::Limit(format!("too many files touched (max {MAX_TOUCHED}, with {MAX_NAMES} bytes of names)")))
     }
 
     /// The file was made, emptied, changed or removed.
@@ -79,21 +92,58 @@ impl Touched {
     }
 
     fn mark(&mut self, path: &FilePath, append: bool) -> &mut Mark {
-        let new = || Mark { path: path.clone(), only_appended: true, cut: false };
-        let mark = self.files.entry(path.name().to_owned()).or_insert_with(new);
+        let names = &mut self.names;
+        let mark = self.files.entry(path.clone()).or_insert_with(|| {
+            *names += path.name().len();
+            Mark { only_appended: true, cut: false }
+        });
         mark.only_appended &= append;
         mark
     }
 
     /// Looks at the disk and tells what became of each.
     pub fn report(self, files: &Files) -> Vec<FileTouched> {
-        let report = |(name, mark): (String, Mark)| match walk::size(files, &mark.path) {
-            None => FileTouched { name, op: FileOperation::Remove, bytes: None, cut: false },
-            size => {
-                let op = if mark.only_appended { FileOperation::Append } else { FileOperation::Write };
-                FileTouched { name, op, bytes: size, cut: mark.cut }
+        let report = |(path, mark): (FilePath, Mark)| {
+            let name = path.name().to_owned();
+            let op = if mark.only_appended { FileOperation::Append } else { FileOperation::Write };
+            match walk::size(files, &path) {
+                Ok(None) => FileTouched { name, op: FileOperation::Remove, bytes: None, cut: false },
+                size => FileTouched { name, op, bytes: size.ok().flatten(), cut: mark.cut },
             }
         };
         self.files.into_iter().map(report).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FilePath, MAX_NAMES, MAX_TOUCHED, Touched};
+
+    fn path(name: &str) -> FilePath {
+        FilePath::parse(name.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn there_is_an_end_to_what_is_kept() {
+        let mut touched = Touched::default();
+        for number in 0..MAX_TOUCHED {
+            touched.check(&path(&number.to_string())).unwrap();
+            touched.change(&path(&number.to_string()));
+        }
+        touched.check(&path("7")).unwrap();
+        let message = touched.check(&path("x")).unwrap_err().to_string();
+        assert_eq!(message, "too many files touched (max 50000, with 8388608 bytes of names)");
+    }
+
+    #[test]
+    fn long_names_count_by_their_bytes() {
+        let mut touched = Touched::default();
+        let mut count = 0;
+        let long = |count: usize| path(&format!("{count}/{}", "n/".repeat(60)));
+        while touched.check(&long(count)).is_ok() {
+            touched.append(&long(count));
+            count += 1;
+        }
+        assert!((MAX_NAMES / 130..MAX_NAMES / 120).contains(&count), "{count}");
     }
 }

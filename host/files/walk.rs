@@ -118,11 +118,15 @@ pub fn remove(files: &Files, path: &FilePath) -> Result<(), FileError> {
     folder.remove_file(name).map_err(|error| FileError::system(path, &error))
 }
 
-/// Bytes of a regular file, if there is one.
-pub fn size(files: &Files, path: &FilePath) -> Option<u64> {
-    let (folders, name) = path.split().ok()?;
-    let folder = existing_folder(files, path, folders).ok()??;
-    regular(&folder, path, name).ok()?.map(|metadata| metadata.len())
+/// Bytes of a regular file, if there is one by this name.
+pub fn size(files: &Files, path: &FilePath) -> Result<Option<u64>, FileError> {
+    let (folders, name) = path.split()?;
+    let Some(folder) = existing_folder(files, path, folders)? else { return Ok(None) };
+    match folder.symlink_metadata(name) {
+        Ok(metadata) => Ok(metadata.is_file().then(|| metadata.len())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FileError::system(path, &error)),
+    }
 }
 
 /// What is known of a regular file, if there is one.
