@@ -41,6 +41,28 @@
 //! # }
 //! ```
 //!
+//! # Files
+//!
+//! A run that is given [`Files`], one directory, has Lua's `io` on it, and its outcome says which files it touched.
+//!
+//! ```
+//! use toolscript::{Engine, FileOperation, Files, Io, RunOptions, Script};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path().join("files");
+//! let mut io = Io::new(Files::new(&folder)?);
+//! io.max_bytes = 1 << 20;
+//! let script = Script::new("io.open('notes/today.txt', 'a'):write('hello'):close()");
+//! let run = Engine::new()?.run(&script, RunOptions::default().with_io(io)).await?;
+//!
+//! let touched = &run.outcome.files_touched[0];
+//! assert_eq!((touched.name.as_str(), touched.op, touched.bytes), ("notes/today.txt", FileOperation::Append, Some(5)));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Outcome and receipt
 //!
 //! The [`Outcome`] is for whoever asked for the run, and is what a model may read. The [`Receipt`] says what the run cost. A

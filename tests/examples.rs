@@ -22,7 +22,8 @@ fn each_example_prints_what_stands_beside_it() {
         let path = entry.expect("an entry").path();
         if path.extension().is_some_and(|extension| extension == "luau") {
             let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-            let actual = shell(&root().join("examples"), &format!("toolscript run {name}.luau"));
+            let folder = TempDir::new().expect("a folder");
+            let actual = shell(folder.path(), &format!("toolscript run '{}'", path.display()));
             let expected = root().join("tests/examples").join(format!("{name}.txt"));
             if std::env::var_os("UPDATE_FIXTURES").is_some() {
                 fs::create_dir_all(expected.parent().expect("a folder")).expect("made");
@@ -32,7 +33,7 @@ fn each_example_prints_what_stands_beside_it() {
             count += 1;
         }
     }
-    assert_eq!(count, 5);
+    assert_eq!(count, 6);
 }
 
 /// The fenced blocks of a document, in order: language and text.
@@ -55,7 +56,7 @@ fn the_commands_of_the_readme_print_what_it_shows() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 3);
+    assert_eq!(checked, 4);
     let first = blocks.iter().position(|(_, text)| text.starts_with("cargo run --release -- run ")).expect("the first command");
     let command = blocks[first].1.replace("cargo run --release --", "toolscript");
     assert_eq!(shell(root(), &command), blocks[first + 1].1);
