@@ -8,7 +8,7 @@
 namespace
 {
 
-// What the host takes in one call.
+// What the host gives in one call.
 constexpr size_t kBlock = 1 << 20;
 // The first block after a seek, which may be followed by another seek.
 constexpr uint32_t kFirstBlock = 4096;
@@ -77,12 +77,20 @@ bool put_waiting(File* file, bool more, Problem* problem)
     return put(file, file->buffer, size, more, problem);
 }
 
+// Tells the host whether the file lacks bytes that the script has written.
+void announce(File* file, bool lacking)
+{
+    Problem ignored;
+    put(file, nullptr, 0, lacking, &ignored);
+}
+
 // A problem that came up while the script was elsewhere is told to the next call.
 bool settle(File* file, Problem* problem)
 {
     Problem* deferred = file->deferred;
     if (!deferred)
         return true;
+    announce(file, false);
     file->deferred = nullptr;
     *problem = *deferred;
     problem->size = deferred->size < sizeof(message) ? deferred->size : sizeof(message);
@@ -122,6 +130,8 @@ bool unread(File* file, Problem* problem)
     uint64_t position;
     int64_t ahead = file->end - file->at;
     file->at = file->end = 0;
+    if (ahead > 0)
+        file->block = kFirstBlock;
     return ahead == 0 || seek(file, TOOLSCRIPT_SANDBOX_IO_WHENCE_CURRENT, -ahead, &position, problem);
 }
 
@@ -140,14 +150,29 @@ bool may_wait(File* file, size_t size)
     return file->buffer != nullptr;
 }
 
+// Flushes for other reasons than a call on the file: a problem is told to the next one.
 void flush_all()
 {
     for (File* file = files; file; file = file->next)
     {
         Problem problem;
         if (file->waiting > 0 && !empty_buffer(file, &problem))
+        {
             file->deferred = copy(problem);
+            announce(file, true);
+        }
     }
+}
+
+// Flushes a file that the script does nothing with any more. The first problem is the run's.
+void keep_if_lost(File* file)
+{
+    Problem problem;
+    if (empty_buffer(file, &problem))
+        return;
+    if (!lost)
+        lost = copy(problem);
+    announce(file, true);
 }
 
 bool write_through(File* file, const char* bytes, size_t size, Problem* problem)
@@ -156,16 +181,20 @@ bool write_through(File* file, const char* bytes, size_t size, Problem* problem)
     // which counts too.
     if (file->sought || !is_allowed(size))
         flush_all();
-    if (!empty_buffer(file, problem))
+    if (!empty_buffer(file, problem) || !put(file, bytes, size, false, problem))
         return false;
-    // Too much is refused as a whole.
-    size_t block = size > allowance ? size : kBlock;
-    for (; size > block; bytes += block, size -= block)
-        if (!put(file, bytes, block, true, problem))
-            return false;
     file->through = false;
     file->sought = false;
-    return put(file, bytes, size, false, problem);
+    return true;
+}
+
+// A file that is about to lose its contents may be open already: what waits for it belongs to the old ones, and a position behind
+// the new end is a hole.
+void before_emptying()
+{
+    flush_all();
+    for (File* file = files; file; file = file->next)
+        file->through = file->sought = true;
 }
 
 void unlink(File* file)
@@ -206,6 +235,9 @@ Landing::~Landing()
 bool file_open(lua_State* L, File* file, const char* path, size_t size, toolscript_sandbox_io_mode_t mode, Problem* problem)
 {
     *file = {};
+    bool empties = mode == TOOLSCRIPT_SANDBOX_IO_MODE_WRITE || mode == TOOLSCRIPT_SANDBOX_IO_MODE_WRITE_UPDATE;
+    if (empties)
+        before_emptying();
     unprepared_list_u8_t list = list_of(path, size);
     toolscript_sandbox_io_opened_t opened;
     toolscript_sandbox_io_error_t error;
@@ -349,9 +381,9 @@ bool file_close(File* file, Problem* problem)
 
 void file_drop(File* file)
 {
-    Problem problem;
-    if (!file_close(file, &problem) && !lost)
-        lost = copy(problem);
+    keep_if_lost(file);
+    Problem ignored;
+    file_close(file, &ignored);
 }
 
 bool files_any_open()
@@ -372,10 +404,6 @@ bool files_flush_when_due()
 const Problem* files_finish()
 {
     for (File* file = files; file; file = file->next)
-    {
-        Problem problem;
-        if (!empty_buffer(file, &problem) && !lost)
-            lost = copy(problem);
-    }
+        keep_if_lost(file);
     return lost;
 }

@@ -15,6 +15,9 @@ constexpr int kFileTag = 1;
 // Of `lines`: a closure has at most 255 values, two of which are ours.
 constexpr int kMostFormats = 250;
 
+// Room for a folder of some thousand names.
+constexpr size_t kListing = 512 * 1024;
+
 bool returns_refusals = false;
 
 // Pushes the text of a problem. It may lie where a collection, which closes files, would put another.
@@ -208,6 +211,8 @@ int io_list(lua_State* L)
 {
     size_t size = 1;
     const char* path = luaL_optlstring(L, 1, ".", &size);
+    // What the host passes in is not the VM's to collect.
+    guest_make_room(L, kListing);
     Listing listing(list_of(path, size));
     if (!listing.listed)
         return refuse(L, problem_of(listing.error));

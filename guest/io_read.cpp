@@ -19,6 +19,9 @@ int peek(lua_State* L, File* file, Problem* problem)
     return file->at < file->end ? static_cast<unsigned char>(file->buffer[file->at]) : kEnd;
 }
 
+// Of Luau.
+constexpr uint64_t kLongestString = 1 << 30;
+
 // The first line break in [at, end), or `end`. Eight bytes at a time: a zero byte of `word` is a line break.
 const char* find_break(const char* at, const char* end)
 {
@@ -40,13 +43,18 @@ const char* find_break(const char* at, const char* end)
 // At most `most` bytes in one string that is allocated once.
 Read read_sized(lua_State* L, File* file, uint64_t most, Problem* problem)
 {
-    uint64_t total = 0;
-    if (!file_remaining(file, &total, problem))
+    uint32_t block = file->block;
+    bool filled = file->at == file->end;
+    if (!file_fill(L, file, problem))
         return Read::problem;
-    size_t ahead = file->end - file->at;
+    uint64_t total = 0;
+    uint32_t ahead = file->end - file->at;
+    // A block that is not full was the last one.
+    if (!(filled && ahead < block) && !file_remaining(file, &total, problem))
+        return Read::problem;
     total += ahead;
     total = total < most ? total : most;
-    if (total > SIZE_MAX / 2)
+    if (total >= kLongestString)
         luaL_error(L, "the file is too large to be read at once");
     if (total > kBuffer)
         guest_make_room(L, size_t(total) + 64);

@@ -191,13 +191,15 @@ struct Reference<D: Disk> {
     slots: [Option<Open<D::File>>; SLOTS],
     /// What was touched, and whether it was only appended to.
     touched: BTreeMap<String, bool>,
+    max_bytes: u64,
+    spent: u64,
 }
 
 type Answer = Result<Vec<Value>, String>;
 
 impl<D: Disk> Reference<D> {
-    fn new(disk: D) -> Self {
-        Self { disk, slots: Default::default(), touched: BTreeMap::new() }
+    fn new(disk: D, max_bytes: u64) -> Self {
+        Self { disk, slots: Default::default(), touched: BTreeMap::new(), max_bytes, spent: 0 }
     }
 
     fn touch(&mut self, name: &str, append: bool) {
@@ -246,11 +248,14 @@ impl<D: Disk> Reference<D> {
             return Err(format!("{}: Bad file descriptor", open.name));
         }
         let append = open.mode.starts_with('a');
-        if append {
-            open.position = open.file.length();
+        let position = if append { open.file.length() } else { open.position };
+        let cost = position.saturating_sub(open.file.length()) + text.len() as u64;
+        if self.spent + cost > self.max_bytes {
+            return Err(format!("I/O write limit exceeded ({} bytes)", self.max_bytes));
         }
-        open.file.write(open.position, text.as_bytes());
-        open.position += text.len() as u64;
+        self.spent += cost;
+        open.file.write(position, text.as_bytes());
+        open.position = position + text.len() as u64;
         let name = open.name;
         // A file that was removed meanwhile is gone, whatever is written to it.
         self.touch(name, append);
@@ -360,9 +365,10 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, max_shrink_iters: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_script_a_model_and_native_files_agree(operations in vec(operation(), 1..60)) {
+    fn a_script_a_model_and_native_files_agree(operations in vec(operation(), 1..60), max_bytes in select(vec![50 << 20, 1000, 70_000, 300_000])) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let dir = IoDir::new();
+        let mut dir = IoDir::new();
+        dir.io.max_bytes = max_bytes;
         let script = Script::new(include_str!("scripts/io_driver.luau")).with_arguments([json!(operations).to_string()]);
         let mut limits = Limits::default();
         limits.result = 8 << 20;
@@ -375,10 +381,12 @@ proptest! {
             }
         }
 
-        let mut model = Reference::new(Memory::default());
+        let mut model = Reference::new(Memory::default(), max_bytes);
         prop_assert_eq!(&actual, &answers(&mut model, &operations), "the model answers otherwise");
-        let mut native = Reference::new(Native(TempDir::new().expect("a folder")));
+        let mut native = Reference::new(Native(TempDir::new().expect("a folder")), max_bytes);
         prop_assert_eq!(&actual, &answers(&mut native, &operations), "native files answer otherwise");
+
+        prop_assert_eq!(run.receipt.bytes_written, model.spent);
 
         let on_disk = contents(&dir.path());
         prop_assert!(on_disk == model.disk.all(), "other contents than in the model");

@@ -266,8 +266,8 @@ async fn a_file_that_a_stop_caught_is_listed_with_its_true_size_and_flagged() {
         local f, g, h = io.open('new', 'w'), io.open('old', 'a'), io.open('done', 'w')
         h:write('done')
         f:write('through')
-        f:write(' and waiting')
         g:write(' and new')
+        f:write(' and waiting')
         g:write(' and waiting')
         print('stuck')
         return #large:upper()";
@@ -389,14 +389,54 @@ fn a_limit_on_file_sizes_is_an_error_the_script_sees() {
     let folder = tempfile::TempDir::new().expect("a folder");
     let script =
         "local f = io.open('x', 'w') f:write(('x'):rep(1000)) local ok, message = pcall(f.write, f, ('x'):rep(17 * 2^20)) f:close()
-        return ok, message, #io.open('x'):read('*a') > 15 * 2^20";
+        return ok, message, #io.open('x'):read('*a')";
     let output = Command::new("bash")
         .args(["-c", "ulimit -f 16384; exec \"$0\" run -e \"$1\" --json", env!("CARGO_BIN_EXE_toolscript"), script])
         .current_dir(folder.path())
         .output()
         .expect("it runs");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
-    assert!(text.starts_with(r#"{"result":[false,"x: File too large",true],"#), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        text.starts_with(
+            r#"{"result":[false,"x: File too large",1000],"logs":[],"files_touched":[{"name":"x","op":"write","bytes":1000}]}"#
+        ),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn a_limit_on_file_sizes_that_the_guest_itself_passes_is_one_clear_line() {
+    let line = "ulimit -f 1000; exec \"$0\" run -e 'return 1'";
+    let output = Command::new("bash").args(["-c", line, env!("CARGO_BIN_EXE_toolscript")]).output().expect("it runs");
+    let message = "error: the limit on file sizes is under 8 MiB, which the guest's image needs; raise it (ulimit -f)\n";
+    assert_eq!((String::from_utf8_lossy(&output.stderr).as_ref(), output.status.code()), (message, Some(1)));
+}
+
+#[test]
+fn bytes_that_a_limit_on_file_sizes_lost_behind_the_scripts_back_are_flagged() {
+    let folder = tempfile::TempDir::new().expect("a folder");
+    // The first write just fits, the second waits and does not.
+    let write = "local h = io.open('big', 'w') h:write(('a'):rep(16777000)) h:write(('b'):rep(60000))";
+    for (rest, kind) in [
+        ("while true do end", "timeout"),
+        ("h = nil for i = 1, 70 do io.open('x', 'a') end while true do end", "timeout"),
+        ("error('mine')", "runtime"),
+    ] {
+        let script = format!("{write} {rest}");
+        let output = Command::new("bash")
+            .args(["-c", "ulimit -f 16384; exec \"$0\" run -e \"$1\" --json --timeout 1", env!("CARGO_BIN_EXE_toolscript"), &script])
+            .current_dir(folder.path())
+            .output()
+            .expect("it runs");
+        let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(outcome["error"]["kind"], kind, "{outcome}");
+        assert_eq!(
+            outcome["files_touched"][0],
+            serde_json::json!({ "name": "big", "op": "write", "bytes": 16_777_000, "cut": true }),
+            "{rest}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! `toolscript:sandbox/io`: the files of a run.
 
-use super::{Done, State, begin, define_blocking};
+use super::{Done, State, begin, blocking, define_blocking};
 use crate::files::{FileError, MAX_BLOCK, MAX_NAMES, MAX_PATH, Mode, Position, Session, Whence};
 use wasmtime::{
     StoreContextMut,
@@ -122,7 +122,7 @@ pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     io.resource_async("file", ResourceType::host::<File>(), |mut store, number| {
         Box::new(async move {
             let began = begin(&mut store).await?;
-            close(store.data().as_ref().files.clone(), number).await?;
+            close(&store, number).await?;
             T::end_call(&mut store, began.elapsed(), 0)
         })
     })?;
@@ -132,19 +132,13 @@ pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     define_blocking(&mut io, "[method]file.remaining", |store, (file,): (Resource<File>,)| {
         with_session(store, move |session| session.remaining(file.rep()), nothing_moved)
     })?;
-    define_blocking(&mut io, "[method]file.write", |store, (file, bytes, waiting): (Resource<File>, WasmList<u8>, bool)| {
-        let (block, size) = (take(store, &bytes, MAX_BLOCK), bytes.len());
-        // If a stop comes before the work is done, the file lacks these bytes. An error is told when the work is done.
-        if size > 0
-            && let Some(session) = &store.data().as_ref().files
-        {
-            let _ = session.announce(file.rep());
-        }
-        let write = move |session: &Session| match block {
-            Some(block) => session.write(file.rep(), &block, waiting),
-            None => session.check_write(size as u64).and(Err(FileError::Invalid("a block is larger than 1 MiB"))),
-        };
-        with_session(store, write, move |_| size.min(MAX_BLOCK))
+    io.func_wrap_async("[method]file.write", |mut store, (file, bytes, waiting): (Resource<File>, WasmList<u8>, bool)| {
+        Box::new(async move {
+            let began = begin(&mut store).await?;
+            let written = write(&mut store, file.rep(), &bytes, waiting).await?;
+            T::end_call(&mut store, began.elapsed(), bytes.len())?;
+            Ok((written.map_err(Error::from),))
+        })
     })?;
     define_blocking(&mut io, "[method]file.seek", |store, (file, from, offset): (Resource<File>, SeekFrom, i64)| {
         with_session(store, move |session| session.seek(file.rep(), from.into(), offset).map(Offset::from), nothing_moved)
@@ -194,28 +188,71 @@ where
 {
     let session = store.data().as_ref().files.clone();
     move || {
-        let result = session.as_ref().map_or(Err(FileError::Invalid("there are no files")), work);
+        let result = session.as_ref().map_or_else(|| Err(no_files()), work);
         let moved = moved(&result);
         Done { results: (result.map_err(Error::from),), moved }
     }
 }
 
-/// A copy of the bytes, if they are not too many.
-fn take<T: State>(store: &StoreContextMut<'_, T>, bytes: &WasmList<u8>, most: usize) -> Option<Vec<u8>> {
-    (bytes.len() <= most).then(|| bytes.as_le_slice(store).to_vec())
+/// A copy of a path, if it is not too long.
+fn take_path<T: State>(store: &StoreContextMut<'_, T>, path: &WasmList<u8>) -> Result<Vec<u8>, FileError> {
+    if path.len() > MAX_PATH {
+        return Err(FileError::Invalid("path is too long"));
+    }
+    Ok(path.as_le_slice(store).to_vec())
 }
 
-fn take_path<T: State>(store: &StoreContextMut<'_, T>, bytes: &WasmList<u8>) -> Result<Vec<u8>, FileError> {
-    take(store, bytes, MAX_PATH).ok_or(FileError::Invalid("path is too long"))
+/// Writes all the bytes, a block at a time: only a copy of one is held.
+async fn write<T: State>(
+    store: &mut StoreContextMut<'_, T>,
+    number: u32,
+    bytes: &WasmList<u8>,
+    waiting: bool,
+) -> wasmtime::Result<Result<u64, FileError>> {
+    let Some(session) = store.data().as_ref().files.clone() else { return Ok(Err(no_files())) };
+    let size = bytes.len();
+    // If a stop comes before all of it is done, the file lacks bytes. An error is told by the work itself.
+    if size > 0 {
+        let _ = session.announce(number);
+    }
+    if size > MAX_BLOCK {
+        let session = session.clone();
+        if let Err(error) = blocking(store, move || session.check_write(number, size as u64)).await? {
+            return Ok(Err(error));
+        }
+    }
+    let mut start = 0;
+    loop {
+        let end = size.min(start + MAX_BLOCK);
+        let (session, block) = (session.clone(), bytes.as_le_slice(&*store)[start..end].to_vec());
+        let written = blocking(store, move || session.write(number, &block, waiting || end < size)).await?;
+        if end == size || written.is_err() {
+            return Ok(written);
+        }
+        start = end;
+    }
 }
 
 /// Closes a file; where it may block if something was written to it.
-async fn close(session: Option<Session>, number: u32) -> wasmtime::Result<()> {
-    let Some(session) = session else { return Ok(()) };
-    if session.is_written(number) {
-        tokio::task::spawn_blocking(move || session.close(number)).await?;
-    } else {
-        session.close(number);
+fn close<T: State>(store: &StoreContextMut<'_, T>, number: u32) -> impl Future<Output = wasmtime::Result<()>> + Send + use<T> {
+    let session = store.data().as_ref().files.clone();
+    let pending = match session {
+        Some(session) if session.is_written(number) => Some(blocking(store, move || session.close(number))),
+        Some(session) => {
+            session.close(number);
+            None
+        }
+        None => None,
+    };
+    async move {
+        match pending {
+            Some(closing) => closing.await,
+            None => Ok(()),
+        }
     }
-    Ok(())
+}
+
+/// A guest that breaks the contract: its scripts have no `io`.
+fn no_files() -> FileError {
+    FileError::Invalid("there are no files")
 }

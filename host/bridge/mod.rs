@@ -26,13 +26,15 @@ pub(crate) struct Imports {
     pub log: LogBook,
     /// The files of the run, if it has any.
     pub files: Option<Session>,
+    /// Whether work that may block is done on the thread that runs the script.
+    pub block_here: bool,
     clocks: clocks::Clocks,
 }
 
 impl Imports {
     /// Imports of a new instance.
-    pub fn new(log: LogBook, files: Option<Session>) -> Self {
-        Self { log, files, clocks: clocks::Clocks::default() }
+    pub fn new(log: LogBook, files: Option<Session>, block_here: bool) -> Self {
+        Self { log, files, block_here, clocks: clocks::Clocks::default() }
     }
 }
 
@@ -79,7 +81,7 @@ struct Done<Results> {
     moved: usize,
 }
 
-/// Defines one import, metered, whose work may block: it is prepared here and done on a thread for such work.
+/// Defines one import, metered, whose work may block: it is prepared here and done where it may.
 fn define_blocking<T: State, Arguments, Work, Results>(
     interface: &mut LinkerInstance<'_, T>,
     name: &str,
@@ -94,11 +96,24 @@ where
         Box::new(async move {
             let began = begin(&mut store).await?;
             let work = prepare(&store, arguments);
-            let Done { results, moved } = tokio::task::spawn_blocking(work).await?;
+            let Done { results, moved } = blocking(&store, work).await?;
             T::end_call(&mut store, began.elapsed(), moved)?;
             Ok(results)
         })
     })
+}
+
+/// Does work that may block: on a thread for such work, or on this one where the engine was told that it may wait.
+fn blocking<T: State, Results, Work>(
+    store: &StoreContextMut<'_, T>,
+    work: Work,
+) -> impl Future<Output = wasmtime::Result<Results>> + Send + use<T, Results, Work>
+where
+    Results: Send + 'static,
+    Work: FnOnce() -> Results + Send + 'static,
+{
+    let here = store.data().as_ref().block_here;
+    async move { if here { Ok(work()) } else { Ok(tokio::task::spawn_blocking(work).await?) } }
 }
 
 /// A script that does nothing but call the host lets go of its thread here.

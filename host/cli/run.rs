@@ -80,7 +80,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 
     // One worker beside this thread, so that a second signal ends the program even while the output is stuck.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().context("can't start the runtime")?;
-    let engine = match config.limits.engine().concurrency(1).build() {
+    let engine = match config.limits.engine().concurrency(1).allow_blocking_current_thread(true).build() {
         Ok(engine) => engine,
         Err(error) => {
             terminal::error_line(&error.to_string());

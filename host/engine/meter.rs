@@ -66,6 +66,8 @@ impl Meter {
 pub fn install(store: &mut Store<State>, fuel: u64) -> wasmtime::Result<()> {
     store.set_fuel(fuel)?;
     store.fuel_async_yield_interval(Some(YIELD_INTERVAL))?;
+    // What the guest passes in one call stays in its memory, so it may be all of it.
+    store.set_hostcall_fuel(store.data().meter.memory.limit);
     store.limiter(|state| &mut state.meter.memory);
     Ok(())
 }

@@ -34,6 +34,10 @@ const DEFAULT_QUEUE: usize = 1024;
 /// Most runs at once: each takes some 8 GiB of address space.
 const MAX_CONCURRENCY: usize = 4096;
 
+/// More bytes than the image of the guest's memory has.
+#[cfg(unix)]
+const IMAGE: u64 = 8 << 20;
+
 /// Runs scripts. Built once, shared by all; cloning is cheap.
 #[derive(Clone)]
 pub struct Engine {
@@ -48,6 +52,7 @@ struct Shared {
     concurrency: usize,
     waiting: AtomicUsize,
     queue: usize,
+    block_here: bool,
 }
 
 impl Engine {
@@ -72,16 +77,18 @@ impl Engine {
 /// The defaults:
 /// - `concurrency`: four runs a core
 /// - `queue`: 1,024 runs that wait
+/// - `allow_blocking_current_thread`: no
 #[derive(Clone, Debug)]
 pub struct EngineBuilder {
     concurrency: usize,
     queue: usize,
+    block_here: bool,
 }
 
 impl Default for EngineBuilder {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { concurrency: cores * RUNS_PER_CORE, queue: DEFAULT_QUEUE }
+        Self { concurrency: cores * RUNS_PER_CORE, queue: DEFAULT_QUEUE, block_here: false }
     }
 }
 
@@ -100,6 +107,16 @@ impl EngineBuilder {
         self
     }
 
+    /// Does what a script asks of its files on the thread that polls its run, instead of on tokio's threads for blocking work.
+    ///
+    /// That saves two changes of thread for each block, and holds up whatever else the thread has to do while a disk is slow: for
+    /// programs that run one script at a time.
+    #[must_use]
+    pub fn allow_blocking_current_thread(mut self, allow: bool) -> Self {
+        self.block_here = allow;
+        self
+    }
+
     /// Loads the guest and reserves the pool.
     ///
     /// # Errors
@@ -107,6 +124,7 @@ impl EngineBuilder {
     /// When the program was built without a guest, the CPU lacks what the guest was compiled for, or the address space can't be
     /// had.
     pub fn build(self) -> Result<Engine, EngineError> {
+        check_file_size()?;
         let mut settings = wasmtime::Config::new();
         config::codegen(&mut settings);
         config::stacks(&mut settings);
@@ -127,9 +145,19 @@ impl EngineBuilder {
                 concurrency: self.concurrency,
                 waiting: AtomicUsize::new(0),
                 queue: self.queue,
+                block_here: self.block_here,
             }),
         })
     }
+}
+
+/// The image of the guest's memory is a file in memory, and a process that passes its limit on file sizes is ended by a signal.
+fn check_file_size() -> Result<(), EngineError> {
+    #[cfg(unix)]
+    if rustix::process::getrlimit(rustix::process::Resource::Fsize).current.is_some_and(|limit| limit < IMAGE) {
+        return Err(EngineError::FileSize);
+    }
+    Ok(())
 }
 
 /// Why there is no engine.
@@ -145,6 +173,9 @@ pub enum EngineError {
     /// The guest is of another contract than this host; a component from `TOOLSCRIPT_GUEST` may be.
     #[error("the guest does not keep to the contract in wit/: {0}")]
     Contract(String),
+    /// The process may not make files of the size that the guest's image has.
+    #[error("the limit on file sizes is under 8 MiB, which the guest's image needs; raise it (ulimit -f)")]
+    FileSize,
     /// The pool of instances can't be reserved.
     #[error("the pool of instances can't be reserved: {0}; lower the concurrency, or raise the limit on address space")]
     Pool(String),

@@ -105,7 +105,8 @@ impl Engine {
         let meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
         let log = LogBook::new(options.limits.logs, LOG_LINE_OVERHEAD, options.listener.clone());
         let files = OpenFiles(options.io.as_ref().map(Io::session));
-        let mut store = Store::new(&self.shared.engine, State { imports: Imports::new(log, files.0.clone()), meter });
+        let mut store =
+            Store::new(&self.shared.engine, State { imports: Imports::new(log, files.0.clone(), self.shared.block_here), meter });
         let fuel = options.limits.effective_fuel();
         let ending = match meter::install(&mut store, fuel) {
             Ok(()) => self.call(&mut store, script, &options).await,

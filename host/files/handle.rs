@@ -138,15 +138,19 @@ impl Handle {
         Ok(size.saturating_sub(position))
     }
 
-    /// Writes all the bytes, after they were counted: those that a hole before them has, too.
-    pub fn write(&mut self, bytes: &[u8], quota: &mut Quota, touched: &mut Touched, shrinking: &RwLock<()>) -> Result<(), FileError> {
+    /// What writing so many bytes at the position counts: those that a hole before them has, too.
+    pub fn cost(&mut self, bytes: u64) -> Result<u64, FileError> {
         self.check_writes()?;
-        let _shared = shrinking.read();
         let (position, size) = self.position_and_size().map_err(|error| FileError::system(&self.path, &error))?;
         let start = if self.mode.appends() { size } else { position };
-        let count = bytes.len() as u64;
-        check_file_size(start.saturating_add(count)).map_err(|error| FileError::system(&self.path, &error))?;
-        quota.write(start.saturating_sub(size).saturating_add(count))?;
+        check_file_size(start.saturating_add(bytes)).map_err(|error| FileError::system(&self.path, &error))?;
+        Ok(start.saturating_sub(size).saturating_add(bytes))
+    }
+
+    /// Writes all the bytes, after they were counted.
+    pub fn write(&mut self, bytes: &[u8], quota: &mut Quota, touched: &mut Touched, shrinking: &RwLock<()>) -> Result<(), FileError> {
+        let _shared = shrinking.read();
+        quota.write(self.cost(bytes.len() as u64)?)?;
         self.written = true;
         let mut rest = bytes;
         while !rest.is_empty() {

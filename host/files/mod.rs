@@ -22,5 +22,5 @@ pub use root::{Files, FilesError};
 pub use session::{Account, MAX_NAMES, Session};
 pub use touched::{FileOperation, FileTouched};
 
-/// Bytes that one read or one write may move: the host holds a copy of them meanwhile.
+/// Bytes that are moved at once: the host holds a copy of them meanwhile.
 pub const MAX_BLOCK: usize = 1 << 20;

@@ -99,8 +99,8 @@ impl Session {
     pub fn write(&self, handle: u32, bytes: &[u8], waiting: bool) -> Result<u64, FileError> {
         let mut open = self.lock()?;
         let Open { files, quota, touched, handles, .. } = &mut *open;
-        let handle = handles.get_mut(handle as usize).and_then(Option::as_mut).ok_or_else(unknown_handle)?;
-        // After an error the guest keeps nothing back.
+        let handle = find(handles, handle)?;
+        // After an error nothing is on its way.
         handle.wait(false)?;
         if !bytes.is_empty() {
             handle.write(bytes, quota, touched, files.shrinking())?;
@@ -109,9 +109,15 @@ impl Session {
         Ok(quota.allowance())
     }
 
-    /// Whether so many bytes may still be written.
-    pub fn check_write(&self, bytes: u64) -> Result<(), FileError> {
-        self.lock()?.quota.check_write(bytes)
+    /// Whether so many bytes may be written at the position of a file, with the hole before them.
+    pub fn check_write(&self, handle: u32, bytes: u64) -> Result<(), FileError> {
+        let mut open = self.lock()?;
+        let Open { quota, handles, .. } = &mut *open;
+        let handle = find(handles, handle)?;
+        let checked = handle.cost(bytes).and_then(|cost| quota.check_write(cost));
+        // After an error nothing is on its way.
+        handle.wait(checked.is_ok())?;
+        checked
     }
 
     /// Moves the position.
@@ -201,7 +207,7 @@ impl Open {
     }
 
     fn handle(&mut self, handle: u32) -> Result<&mut Handle, FileError> {
-        self.handles.get_mut(handle as usize).and_then(Option::as_mut).ok_or_else(unknown_handle)
+        find(&mut self.handles, handle)
     }
 
     fn finish(&mut self) -> Account {
@@ -216,6 +222,10 @@ impl Open {
             files_created: self.quota.files(),
         }
     }
+}
+
+fn find(handles: &mut [Option<Handle>], handle: u32) -> Result<&mut Handle, FileError> {
+    handles.get_mut(handle as usize).and_then(Option::as_mut).ok_or_else(unknown_handle)
 }
 
 /// Only a guest that breaks the contract, or a session that has ended, gets here.

@@ -103,10 +103,11 @@ impl Touched {
 
     /// Looks at the disk and tells what became of each.
     pub fn report(self, files: &Files) -> Vec<FileTouched> {
+        let mut surveyor = walk::Surveyor::new(files);
         let report = |(path, mark): (FilePath, Mark)| {
             let name = path.name().to_owned();
             let op = if mark.only_appended { FileOperation::Append } else { FileOperation::Write };
-            match walk::size(files, &path) {
+            match surveyor.size(&path) {
                 Ok(None) => FileTouched { name, op: FileOperation::Remove, bytes: None, cut: false },
                 size => FileTouched { name, op, bytes: size.ok().flatten(), cut: mark.cut },
             }

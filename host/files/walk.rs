@@ -118,14 +118,39 @@ pub fn remove(files: &Files, path: &FilePath) -> Result<(), FileError> {
     folder.remove_file(name).map_err(|error| FileError::system(path, &error))
 }
 
-/// Bytes of a regular file, if there is one by this name.
-pub fn size(files: &Files, path: &FilePath) -> Result<Option<u64>, FileError> {
-    let (folders, name) = path.split()?;
-    let Some(folder) = existing_folder(files, path, folders)? else { return Ok(None) };
-    match folder.symlink_metadata(name) {
-        Ok(metadata) => Ok(metadata.is_file().then(|| metadata.len())),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(FileError::system(path, &error)),
+/// Looks at many files, in the order of their names: the folders that one shares with the next are not opened again.
+pub struct Surveyor<'a> {
+    files: &'a Files,
+    folders: Vec<(String, Arc<Dir>)>,
+}
+
+impl<'a> Surveyor<'a> {
+    pub fn new(files: &'a Files) -> Self {
+        Self { files, folders: Vec::new() }
+    }
+
+    /// Bytes of a regular file, if there is one by this name.
+    pub fn size(&mut self, path: &FilePath) -> Result<Option<u64>, FileError> {
+        let (folders, name) = path.split()?;
+        let Some(folder) = self.folder(path, folders)? else { return Ok(None) };
+        match folder.symlink_metadata(name) {
+            Ok(metadata) => Ok(metadata.is_file().then(|| metadata.len())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(FileError::system(path, &error)),
+        }
+    }
+
+    fn folder<'p>(&mut self, path: &FilePath, names: impl Iterator<Item = &'p str>) -> Result<Option<Arc<Dir>>, FileError> {
+        let Some(mut folder) = self.files.root(path)? else { return Ok(None) };
+        for (depth, name) in names.enumerate() {
+            if self.folders.get(depth).is_none_or(|(known, _)| known != name) {
+                self.folders.truncate(depth);
+                let Some(next) = step(&folder, path, name)? else { return Ok(None) };
+                self.folders.push((name.to_owned(), Arc::new(next)));
+            }
+            folder = Arc::clone(&self.folders[depth].1);
+        }
+        Ok(Some(folder))
     }
 }
 
