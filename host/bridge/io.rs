@@ -122,7 +122,9 @@ pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     io.resource_async("file", ResourceType::host::<File>(), |mut store, number| {
         Box::new(async move {
             let began = begin(&mut store).await?;
-            close(&store, number).await?;
+            if let Some(session) = &store.data().as_ref().files {
+                session.close(number);
+            }
             T::end_call(&mut store, began.elapsed(), 0)
         })
     })?;
@@ -211,9 +213,10 @@ async fn write<T: State>(
 ) -> wasmtime::Result<Result<u64, FileError>> {
     let Some(session) = store.data().as_ref().files.clone() else { return Ok(Err(no_files())) };
     let size = bytes.len();
-    // If a stop comes before all of it is done, the file lacks bytes. An error is told by the work itself.
-    if size > 0 {
-        let _ = session.announce(number);
+    // If a stop comes before all of it is done, the file lacks bytes.
+    let announced = session.announce(number, waiting || size > 0);
+    if size == 0 || announced.is_err() {
+        return Ok(announced);
     }
     if size > MAX_BLOCK {
         let session = session.clone();
@@ -230,25 +233,6 @@ async fn write<T: State>(
             return Ok(written);
         }
         start = end;
-    }
-}
-
-/// Closes a file; where it may block if something was written to it.
-fn close<T: State>(store: &StoreContextMut<'_, T>, number: u32) -> impl Future<Output = wasmtime::Result<()>> + Send + use<T> {
-    let session = store.data().as_ref().files.clone();
-    let pending = match session {
-        Some(session) if session.is_written(number) => Some(blocking(store, move || session.close(number))),
-        Some(session) => {
-            session.close(number);
-            None
-        }
-        None => None,
-    };
-    async move {
-        match pending {
-            Some(closing) => closing.await,
-            None => Ok(()),
-        }
     }
 }
 

@@ -73,13 +73,12 @@ pub struct Handle {
     file: File,
     path: FilePath,
     mode: Mode,
-    written: bool,
     waiting: bool,
 }
 
 impl Handle {
     pub fn new(file: File, path: FilePath, mode: Mode) -> Result<Self, FileError> {
-        let mut handle = Self { file, path, mode, written: false, waiting: false };
+        let mut handle = Self { file, path, mode, waiting: false };
         // As in C: the position of `a` is at the end from the start on, that of `a+` only once something was written.
         if mode == Mode::Append {
             handle.seek(Whence::End, 0)?;
@@ -105,10 +104,6 @@ impl Handle {
         self.check_writes()?;
         self.waiting = waiting;
         Ok(())
-    }
-
-    pub fn is_written(&self) -> bool {
-        self.written
     }
 
     /// At most `most` bytes from the position on.
@@ -151,7 +146,6 @@ impl Handle {
     pub fn write(&mut self, bytes: &[u8], quota: &mut Quota, touched: &mut Touched, shrinking: &RwLock<()>) -> Result<(), FileError> {
         let _shared = shrinking.read();
         quota.write(self.cost(bytes.len() as u64)?)?;
-        self.written = true;
         let mut rest = bytes;
         while !rest.is_empty() {
             match self.file.write(rest) {

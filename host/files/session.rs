@@ -43,6 +43,7 @@ struct Open {
     quota: Quota,
     touched: Touched,
     handles: Vec<Option<Handle>>,
+    closing: Vec<u32>,
     bytes_read: u64,
     closed: bool,
 }
@@ -50,7 +51,8 @@ struct Open {
 impl Session {
     /// A session within a quota.
     pub fn new(files: Files, quota: Quota) -> Self {
-        let open = Open { files, quota, touched: Touched::default(), handles: Vec::new(), bytes_read: 0, closed: false };
+        let open =
+            Open { files, quota, touched: Touched::default(), handles: Vec::new(), closing: Vec::new(), bytes_read: 0, closed: false };
         Self { open: Arc::new(Mutex::new(open)) }
     }
 
@@ -90,9 +92,11 @@ impl Session {
         self.lock()?.handle(handle)?.remaining()
     }
 
-    /// Notes that bytes for a file are on their way.
-    pub fn announce(&self, handle: u32) -> Result<(), FileError> {
-        self.lock()?.handle(handle)?.wait(true)
+    /// Notes whether bytes for a file are on their way; what may still be written. It never blocks.
+    pub fn announce(&self, handle: u32, waiting: bool) -> Result<u64, FileError> {
+        let mut open = self.lock_always();
+        open.handle(handle)?.wait(waiting)?;
+        Ok(open.quota.allowance())
     }
 
     /// Writes all the bytes; what may still be written. `waiting` says that more bytes are on their way.
@@ -102,9 +106,7 @@ impl Session {
         let handle = find(handles, handle)?;
         // After an error nothing is on its way.
         handle.wait(false)?;
-        if !bytes.is_empty() {
-            handle.write(bytes, quota, touched, files.shrinking())?;
-        }
+        handle.write(bytes, quota, touched, files.shrinking())?;
         handle.wait(waiting)?;
         Ok(quota.allowance())
     }
@@ -127,18 +129,9 @@ impl Session {
         Ok(Position { offset, allowance: open.quota.allowance() })
     }
 
-    /// Closes a file; what a handle kept waiting is lost. Nobody is told of a handle that was not there.
+    /// Lets go of a file; what its handle kept waiting is lost. The next operation closes it, as that may block.
     pub fn close(&self, handle: u32) {
-        let mut open = self.lock_always();
-        let closed = open.handles.get_mut(handle as usize).and_then(Option::take);
-        if let Some(handle) = closed.filter(Handle::is_waiting) {
-            open.touched.cut(handle.path(), handle.appends());
-        }
-    }
-
-    /// Whether closing a file may take time: the system may have kept what was written.
-    pub fn is_written(&self, handle: u32) -> bool {
-        self.lock_always().handle(handle).is_ok_and(|handle| handle.is_written())
+        self.lock_always().closing.push(handle);
     }
 
     /// The names in a folder, sorted; an io dir that does not exist has none. A name that is not UTF-8 is marked as such.
@@ -190,8 +183,12 @@ impl Session {
 
     /// An operation that a stop caught before it began must not be done after the account was taken.
     fn lock(&self) -> Result<MutexGuard<'_, Open>, FileError> {
-        let open = self.lock_always();
-        if open.closed { Err(unknown_handle()) } else { Ok(open) }
+        let mut open = self.lock_always();
+        if open.closed {
+            return Err(unknown_handle());
+        }
+        open.close_pending();
+        Ok(open)
     }
 
     fn lock_always(&self) -> MutexGuard<'_, Open> {
@@ -210,10 +207,23 @@ impl Open {
         find(&mut self.handles, handle)
     }
 
+    fn close_pending(&mut self) {
+        for handle in std::mem::take(&mut self.closing) {
+            let closed = self.handles.get_mut(handle as usize).and_then(Option::take);
+            self.note_cut(closed);
+        }
+    }
+
+    fn note_cut(&mut self, closed: Option<Handle>) {
+        if let Some(handle) = closed.filter(Handle::is_waiting) {
+            self.touched.cut(handle.path(), handle.appends());
+        }
+    }
+
     fn finish(&mut self) -> Account {
         self.closed = true;
-        for handle in self.handles.drain(..).flatten().filter(Handle::is_waiting) {
-            self.touched.cut(handle.path(), handle.appends());
+        for handle in std::mem::take(&mut self.handles) {
+            self.note_cut(handle);
         }
         Account {
             touched: std::mem::take(&mut self.touched).report(&self.files),
