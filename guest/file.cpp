@@ -8,8 +8,6 @@
 namespace
 {
 
-// What the host gives in one call.
-constexpr size_t kBlock = 1 << 20;
 // The first block after a seek, which may be followed by another seek.
 constexpr uint32_t kFirstBlock = 4096;
 
@@ -21,50 +19,16 @@ constexpr int kStepsOfWrite = 4;
 File* files = nullptr;
 lua_State* vm = nullptr;
 int steps = 0;
-uint64_t allowance = 0; // what the host last said may still be written
-uint64_t waiting = 0;   // in all buffers
+uint64_t waiting = 0; // in all buffers
 Problem* lost = nullptr;
-
-// Messages of the host's are shorter than this.
-char message[8 * 1024];
-
-toolscript_sandbox_io_borrow_file_t borrow(const File* file)
-{
-    return toolscript_sandbox_io_borrow_file(file->handle);
-}
-
-Problem without_text = {TOOLSCRIPT_SANDBOX_IO_ERROR_REFUSED, 5, "Input/output error", 18};
-
-Problem* copy(const Problem& problem)
-{
-    Problem* kept = static_cast<Problem*>(malloc(sizeof(Problem) + problem.size));
-    if (!kept)
-        return &without_text;
-    char* text = reinterpret_cast<char*>(kept + 1);
-    memcpy(text, problem.text, problem.size);
-    *kept = {problem.kind, problem.number, text, problem.size};
-    return kept;
-}
-
-void forget(Problem* problem)
-{
-    if (problem != &without_text)
-        free(problem);
-}
 
 // Passes bytes to the host; `more` are waiting behind them.
 bool put(File* file, const char* bytes, size_t size, bool more, Problem* problem)
 {
-    unprepared_list_u8_t list = list_of(bytes, size);
-    toolscript_sandbox_io_error_t error;
-    Landing landing;
-    if (!toolscript_sandbox_io_method_file_write(borrow(file), &list, more, &allowance, &error))
-    {
-        file->announced = false; // nothing waits behind bytes that were not written
-        *problem = problem_of(error);
-        return false;
-    }
-    return true;
+    bool written = host_write(file->handle, bytes, size, more, problem);
+    // Nothing waits behind bytes that were not written.
+    file->announced = written && more;
+    return written;
 }
 
 // Empties the buffer into the file. What can't be written is gone: a part of it may have been.
@@ -72,7 +36,6 @@ bool put_waiting(File* file, bool more, Problem* problem)
 {
     uint32_t size = file->waiting;
     file->waiting = 0;
-    file->announced = more;
     waiting -= size;
     return put(file, file->buffer, size, more, problem);
 }
@@ -81,7 +44,7 @@ bool put_waiting(File* file, bool more, Problem* problem)
 void announce(File* file, bool lacking)
 {
     Problem ignored;
-    put(file, nullptr, 0, lacking, &ignored);
+    host_write(file->handle, nullptr, 0, lacking, &ignored);
 }
 
 // A problem that came up while the script was elsewhere is told to the next call.
@@ -92,10 +55,7 @@ bool settle(File* file, Problem* problem)
         return true;
     announce(file, false);
     file->deferred = nullptr;
-    *problem = *deferred;
-    problem->size = deferred->size < sizeof(message) ? deferred->size : sizeof(message);
-    problem->text = static_cast<char*>(memcpy(message, deferred->text, problem->size));
-    forget(deferred);
+    problem_forget(deferred, problem);
     return false;
 }
 
@@ -109,21 +69,6 @@ bool empty_buffer(File* file, Problem* problem)
     return put_waiting(file, false, problem);
 }
 
-bool seek(File* file, toolscript_sandbox_io_whence_t whence, int64_t offset, uint64_t* offset_now, Problem* problem)
-{
-    toolscript_sandbox_io_position_t position;
-    toolscript_sandbox_io_error_t error;
-    Landing landing;
-    if (!toolscript_sandbox_io_method_file_seek(borrow(file), whence, offset, &position, &error))
-    {
-        *problem = problem_of(error);
-        return false;
-    }
-    allowance = position.allowance;
-    *offset_now = position.offset;
-    return true;
-}
-
 // The host's position is behind what was read ahead; a write belongs where the script is.
 bool unread(File* file, Problem* problem)
 {
@@ -132,13 +77,13 @@ bool unread(File* file, Problem* problem)
     file->at = file->end = 0;
     if (ahead > 0)
         file->block = kFirstBlock;
-    return ahead == 0 || seek(file, TOOLSCRIPT_SANDBOX_IO_WHENCE_CURRENT, -ahead, &position, problem);
+    return ahead == 0 || host_seek(file->handle, TOOLSCRIPT_SANDBOX_IO_WHENCE_CURRENT, -ahead, &position, problem);
 }
 
 // Whether so many bytes are within what may be written, with all that waits already.
 bool is_allowed(size_t size)
 {
-    return allowance > waiting && size <= allowance - waiting;
+    return host_allowance > waiting && size <= host_allowance - waiting;
 }
 
 bool may_wait(File* file, size_t size)
@@ -158,7 +103,7 @@ void flush_all()
         Problem problem;
         if (file->waiting > 0 && !empty_buffer(file, &problem))
         {
-            file->deferred = copy(problem);
+            file->deferred = problem_keep(problem);
             announce(file, true);
         }
     }
@@ -171,7 +116,7 @@ void keep_if_lost(File* file)
     if (empty_buffer(file, &problem))
         return;
     if (!lost)
-        lost = copy(problem);
+        lost = problem_keep(problem);
     announce(file, true);
 }
 
@@ -206,50 +151,14 @@ void unlink(File* file)
 
 } // namespace
 
-Problem problem_of(const toolscript_sandbox_io_error_t& error)
-{
-    if (error.tag == TOOLSCRIPT_SANDBOX_IO_ERROR_REFUSED)
-    {
-        const unprepared_string_t& text = error.val.refused.message;
-        return {error.tag, error.val.refused.number, reinterpret_cast<char*>(text.ptr), text.len};
-    }
-    const unprepared_string_t& text = error.val.limit;
-    return {error.tag, 0, reinterpret_cast<char*>(text.ptr), text.len};
-}
-
-Landing::Landing()
-    : Landing(message, sizeof(message))
-{
-}
-
-Landing::Landing(char* place, size_t size)
-{
-    guest_land(place, size);
-}
-
-Landing::~Landing()
-{
-    guest_land(nullptr, 0);
-}
-
-bool file_open(lua_State* L, File* file, const char* path, size_t size, toolscript_sandbox_io_mode_t mode, Problem* problem)
+bool file_open(lua_State* L, File* file, const char* path, size_t size, OpenMode mode, Problem* problem)
 {
     *file = {};
-    bool empties = mode == TOOLSCRIPT_SANDBOX_IO_MODE_WRITE || mode == TOOLSCRIPT_SANDBOX_IO_MODE_WRITE_UPDATE;
-    if (empties)
+    if (mode == TOOLSCRIPT_SANDBOX_IO_MODE_WRITE || mode == TOOLSCRIPT_SANDBOX_IO_MODE_WRITE_UPDATE)
         before_emptying();
-    unprepared_list_u8_t list = list_of(path, size);
-    toolscript_sandbox_io_opened_t opened;
-    toolscript_sandbox_io_error_t error;
-    Landing landing;
-    if (!toolscript_sandbox_io_open(&list, mode, &opened, &error))
-    {
-        *problem = problem_of(error);
+    if (!host_open(path, size, mode, &file->handle, problem))
         return false;
-    }
     vm = L->global->mainthread;
-    allowance = opened.allowance;
-    file->handle = opened.file;
     file->block = kBuffer;
     file->open = true;
     file->writable = mode != TOOLSCRIPT_SANDBOX_IO_MODE_READ;
@@ -270,7 +179,7 @@ bool file_fill(lua_State* L, File* file, Problem* problem)
     if (!file->buffer)
         file->buffer = static_cast<char*>(guest_allocate_block(L, kBuffer));
     size_t count;
-    if (!file_read_into(file, file->buffer, file->block, &count, problem))
+    if (!host_read(file->handle, file->buffer, file->block, &count, problem))
         return false;
     file->at = 0;
     file->end = uint32_t(count);
@@ -278,33 +187,9 @@ bool file_fill(lua_State* L, File* file, Problem* problem)
     return true;
 }
 
-bool file_read_into(File* file, char* place, size_t size, size_t* count, Problem* problem)
-{
-    unprepared_list_u8_t list;
-    toolscript_sandbox_io_error_t error;
-    // A message may land there too.
-    Landing landing(place, size < kBuffer ? kBuffer : size);
-    if (!toolscript_sandbox_io_method_file_read(borrow(file), uint32_t(size < kBlock ? size : kBlock), &list, &error))
-    {
-        *problem = problem_of(error);
-        return false;
-    }
-    *count = list.len;
-    return true;
-}
-
 bool file_remaining(File* file, uint64_t* count, Problem* problem)
 {
-    toolscript_sandbox_io_error_t error;
-    if (!empty_buffer(file, problem))
-        return false;
-    Landing landing;
-    if (!toolscript_sandbox_io_method_file_remaining(borrow(file), count, &error))
-    {
-        *problem = problem_of(error);
-        return false;
-    }
-    return true;
+    return empty_buffer(file, problem) && host_remaining(file->handle, count, problem);
 }
 
 bool file_write(File* file, const char* bytes, size_t size, Problem* problem)
@@ -320,12 +205,8 @@ bool file_write(File* file, const char* bytes, size_t size, Problem* problem)
         if (!put_waiting(file, true, problem))
             return false;
     }
-    else if (!file->announced)
-    {
-        if (!put(file, nullptr, 0, true, problem))
-            return false;
-        file->announced = true;
-    }
+    else if (!file->announced && !put(file, nullptr, 0, true, problem))
+        return false;
     if (waiting == 0)
     {
         steps = kSteps;
@@ -339,7 +220,7 @@ bool file_write(File* file, const char* bytes, size_t size, Problem* problem)
     return true;
 }
 
-bool file_seek(File* file, toolscript_sandbox_io_whence_t whence, int64_t offset, uint64_t* position, Problem* problem)
+bool file_seek(File* file, Whence whence, int64_t offset, uint64_t* position, Problem* problem)
 {
     if (!empty_buffer(file, problem))
         return false;
@@ -347,14 +228,14 @@ bool file_seek(File* file, toolscript_sandbox_io_whence_t whence, int64_t offset
     if (whence == TOOLSCRIPT_SANDBOX_IO_WHENCE_CURRENT && offset == 0)
     {
         // Only asks, so what was read ahead stays good.
-        if (!seek(file, whence, 0, position, problem))
+        if (!host_seek(file->handle, whence, 0, position, problem))
             return false;
         *position -= uint64_t(ahead);
         return true;
     }
     if (whence == TOOLSCRIPT_SANDBOX_IO_WHENCE_CURRENT && __builtin_sub_overflow(offset, ahead, &offset))
         offset = INT64_MIN;
-    if (!seek(file, whence, offset, position, problem))
+    if (!host_seek(file->handle, whence, offset, position, problem))
         return false;
     file->at = file->end = 0;
     file->block = kFirstBlock;

@@ -22,6 +22,18 @@ int peek(lua_State* L, File* file, Problem* problem)
 // Of Luau.
 constexpr uint64_t kLongestString = 1 << 30;
 
+// Whether there is anything to read; pushes nil if that is the end of the file.
+Read begin(lua_State* L, File* file, Problem* problem)
+{
+    int first = peek(L, file, problem);
+    if (first == kProblem)
+        return Read::problem;
+    if (first != kEnd)
+        return Read::done;
+    lua_pushnil(L);
+    return Read::end;
+}
+
 // The first line break in [at, end), or `end`. Eight bytes at a time: a zero byte of `word` is a line break.
 const char* find_break(const char* at, const char* end)
 {
@@ -68,7 +80,7 @@ Read read_sized(lua_State* L, File* file, uint64_t most, Problem* problem)
         size_t rest = size_t(total) - size;
         if (file->at == file->end && rest >= kBuffer)
         {
-            if (!file_read_into(file, place + size, rest, &count, problem))
+            if (!host_read(file->handle, place + size, rest, &count, problem))
                 return Read::problem;
         }
         else
@@ -89,14 +101,9 @@ Read read_sized(lua_State* L, File* file, uint64_t most, Problem* problem)
 
 Read read_bytes(lua_State* L, File* file, double count, Problem* problem)
 {
-    int first = peek(L, file, problem);
-    if (first == kProblem)
-        return Read::problem;
-    if (first == kEnd)
-    {
-        lua_pushnil(L);
-        return Read::end;
-    }
+    Read begun = begin(L, file, problem);
+    if (begun != Read::done)
+        return begun;
     if (count > kBuffer)
         return read_sized(L, file, count < 1e15 ? uint64_t(count) : UINT64_MAX, problem);
     uint32_t rest = uint32_t(count);
@@ -232,14 +239,9 @@ Read read_number(lua_State* L, File* file, Problem* problem)
 
 Read read_line(lua_State* L, File* file, bool with_break, Problem* problem)
 {
-    int first = peek(L, file, problem);
-    if (first == kProblem)
-        return Read::problem;
-    if (first == kEnd)
-    {
-        lua_pushnil(L);
-        return Read::end;
-    }
+    Read begun = begin(L, file, problem);
+    if (begun != Read::done)
+        return begun;
     const char* line = file->buffer + file->at;
     const char* end = file->buffer + file->end;
     const char* stop = find_break(line, end);

@@ -1,6 +1,6 @@
 //! `toolscript:sandbox/io`: the files of a run.
 
-use super::{Done, State, begin, blocking, define_blocking};
+use super::{Done, State, begin, blocking, define_blocking, give_way};
 use crate::files::{FileError, MAX_BLOCK, MAX_NAMES, MAX_PATH, Mode, Position, Session, Whence};
 use wasmtime::{
     StoreContextMut,
@@ -233,6 +233,7 @@ async fn write<T: State>(
             return Ok(written);
         }
         start = end;
+        give_way().await;
     }
 }
 

@@ -119,10 +119,15 @@ where
 /// A script that does nothing but call the host lets go of its thread here.
 async fn begin<T: State>(store: &mut StoreContextMut<'_, T>) -> wasmtime::Result<Instant> {
     if T::begin_call(store)? {
-        let mut yielded = false;
-        poll_fn(|context| once(&mut yielded, context)).await;
+        give_way().await;
     }
     Ok(Instant::now())
+}
+
+/// Lets the deadline and other tasks have their turn.
+async fn give_way() {
+    let mut yielded = false;
+    poll_fn(|context| once(&mut yielded, context)).await;
 }
 
 /// Pending once.
