@@ -1,10 +1,13 @@
 //! The command line, in two stages: parsed here, then resolved with the configuration file by each command.
 
+mod options;
 mod run;
+mod serve;
+mod signals;
 mod terminal;
 
 use clap::{Parser, Subcommand, error::ErrorKind};
-use std::process::ExitCode;
+use std::{io::IsTerminal as _, process::ExitCode};
 use tracing_subscriber::EnvFilter;
 
 /// Wrong usage or a wrong configuration.
@@ -22,6 +25,8 @@ struct Arguments {
 enum Command {
     /// Runs a script and prints what it says, then its result.
     Run(run::Arguments),
+    /// Serves scripts to a model over MCP.
+    Serve(serve::Arguments),
 }
 
 /// Parses, runs, and answers with the exit code.
@@ -33,6 +38,7 @@ pub fn main() -> ExitCode {
     log_to_stderr();
     let ended = match arguments.command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Serve(arguments) => serve::serve(&arguments),
     };
     ended.unwrap_or_else(|error| {
         terminal::error_line(&format!("{error:#}"));
@@ -54,8 +60,10 @@ fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(EXIT_USAGE)
 }
 
-/// `TOOLSCRIPT_LOG` is a filter such as `debug`; warnings and errors are shown without it.
+/// `TOOLSCRIPT_LOG` is a filter such as `debug`; warnings and errors are shown without it, but not rmcp's, which warns of each
+/// mistake that a client is told of anyway.
 fn log_to_stderr() {
-    let filter = EnvFilter::builder().with_env_var("TOOLSCRIPT_LOG").with_default_directive(tracing::Level::WARN.into()).from_env_lossy();
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let filter = EnvFilter::try_from_env("TOOLSCRIPT_LOG").unwrap_or_else(|_| EnvFilter::new("warn,rmcp=error"));
+    let stderr = std::io::stderr;
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).with_ansi(stderr().is_terminal()).init();
 }

@@ -2,6 +2,7 @@
 
 mod cli;
 mod config;
+mod mcp;
 
 use std::process::ExitCode;
 

@@ -143,6 +143,10 @@ fn help_and_version_are_not_errors() {
     ] {
         assert!(text(&output.stdout).contains(flag), "{flag}");
     }
+    let output = run(&["serve", "--help"]);
+    for flag in ["--transport <TRANSPORT>", "--io-dir <DIR>", "--timeout <S>", "--config <FILE>"] {
+        assert!(text(&output.stdout).contains(flag), "{flag}");
+    }
 }
 
 #[test]

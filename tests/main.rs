@@ -15,6 +15,12 @@ mod globals;
 mod hostile_files;
 mod isolation;
 mod limits;
+#[cfg(unix)]
+mod mcp_clients;
+#[cfg(target_os = "linux")]
+mod mcp_stdio;
 mod numbers;
 mod stopped;
 mod support;
+#[cfg(target_os = "linux")]
+mod wire;

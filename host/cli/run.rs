@@ -1,6 +1,10 @@
 //! `toolscript run`.
 
-use super::terminal::{self, LivePrinter};
+use super::{
+    options::LimitArguments,
+    signals,
+    terminal::{self, LivePrinter},
+};
 use crate::config::Config;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
@@ -9,10 +13,9 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
-    time::Duration,
 };
 use tokio_util::sync::CancellationToken;
-use toolscript::{ErrorKind, Io, Limits, RunOptions, Script};
+use toolscript::{ErrorKind, RunOptions, Script};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -36,45 +39,15 @@ pub struct Arguments {
     #[arg(long)]
     receipt: bool,
 
-    /// Wall time in seconds [default: 30]
-    #[arg(long, value_name = "S", value_parser = seconds)]
-    timeout: Option<Duration>,
-
-    /// Fuel, about an instruction each [default: scales with the wall time]
-    #[arg(long, value_name = "N")]
-    fuel: Option<u64>,
-
-    /// Memory of the script in MiB [default: 64]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(4..=4096))]
-    memory_limit: Option<u64>,
-
-    /// Folder for the script's files, made when it is first written to [default: ./toolscript-files]
-    #[arg(long, value_name = "DIR", conflicts_with = "no_io")]
-    io_dir: Option<PathBuf>,
-
-    /// Gives the script no files
-    #[arg(long)]
-    no_io: bool,
-
-    /// Was replaced by --io-dir
-    #[arg(long, hide = true)]
-    output_dir: Option<PathBuf>,
-
-    /// Configuration [default: toolscript.toml in the working directory, if it is there]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    #[command(flatten)]
+    limits: LimitArguments,
 }
 
 /// Runs the script; an error is wrong usage or configuration.
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let config = Config::find(arguments.config.as_deref())?;
-    let limits = limits(&arguments, &config)?;
-    let files = files(&arguments, &config)?;
+    let config = Config::find(arguments.limits.config.as_deref())?;
+    let limits = arguments.limits.resolve(&config)?;
+    let files = arguments.limits.files(&config, true)?;
     let source = source(&arguments, limits.script)?;
     let script = Script::new(source).with_arguments(&arguments.arguments);
 
@@ -88,7 +61,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
     };
     let cancellation = CancellationToken::new();
-    runtime.spawn(cancel_on_signal(cancellation.clone()));
+    runtime.spawn(signals::cancel_on_signal(cancellation.clone()));
 
     let (listener, printing) = if arguments.json {
         (None, None)
@@ -121,31 +94,6 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(run.outcome.result.as_ref().err().map_or(ExitCode::SUCCESS, |error| ExitCode::from(error.kind.exit_code())))
 }
 
-fn limits(arguments: &Arguments, config: &Config) -> Result<Limits> {
-    let mut limits = config.limits.clone().resolve();
-    if let Some(timeout) = arguments.timeout {
-        limits.timeout = timeout;
-    }
-    if arguments.fuel.is_some() {
-        limits.fuel = arguments.fuel;
-    }
-    if let Some(mebibytes) = arguments.memory_limit {
-        limits.memory = usize::try_from(mebibytes << 20).context("--memory-limit is too large for this machine")?;
-    }
-    limits.check()?;
-    Ok(limits)
-}
-
-fn files(arguments: &Arguments, config: &Config) -> Result<Option<Io>> {
-    if arguments.output_dir.is_some() {
-        bail!("--output-dir was replaced by --io-dir");
-    }
-    if arguments.no_io {
-        return Ok(None);
-    }
-    config.io.resolve(arguments.io_dir.as_deref(), true)
-}
-
 /// The text of the script, refused before it is read whole if it is too large.
 fn source(arguments: &Arguments, limit: usize) -> Result<Vec<u8>> {
     if let Some(code) = &arguments.code {
@@ -166,25 +114,4 @@ fn source(arguments: &Arguments, limit: usize) -> Result<Vec<u8>> {
         bail!("the script {} is larger than {limit} bytes; the limit is [limits] script in toolscript.toml", file.display());
     }
     Ok(source)
-}
-
-/// The first signal stops the script, which then reports what it did; the second ends the program.
-async fn cancel_on_signal(cancellation: CancellationToken) {
-    signal().await;
-    cancellation.cancel();
-    signal().await;
-    #[expect(clippy::exit, reason = "the person asked twice, and the output may be stuck")]
-    std::process::exit(130);
-}
-
-async fn signal() {
-    #[cfg(unix)]
-    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = terminate.recv() => {}
-        }
-        return;
-    }
-    let _ = tokio::signal::ctrl_c().await;
 }

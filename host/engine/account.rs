@@ -175,7 +175,7 @@ fn internal() -> ScriptError {
 }
 
 fn error(kind: ErrorKind, message: String) -> ScriptError {
-    ScriptError { kind, message, traceback: None }
+    ScriptError::new(kind, message)
 }
 
 #[cfg(test)]

@@ -78,6 +78,14 @@ pub struct ScriptError {
     pub traceback: Option<String>,
 }
 
+impl ScriptError {
+    /// An error without a traceback.
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: String) -> Self {
+        Self { kind, message, traceback: None }
+    }
+}
+
 /// Whose fault an error is, or which limit stopped the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]

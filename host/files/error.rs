@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 /// Why a call on files did not succeed. The text is for the script: it holds the name that the script used, and nothing of the
 /// host's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FileError {
     /// The path, or the way it is used, breaks a rule.
     #[error("{0}")]
@@ -25,32 +26,32 @@ pub enum FileError {
 
 impl FileError {
     /// What the system said about a file.
-    pub fn system(path: &FilePath, error: &io::Error) -> Self {
+    pub(super) fn system(path: &FilePath, error: &io::Error) -> Self {
         Self::numbered(path, number(error))
     }
 
     /// A symbolic link, wherever it points.
-    pub fn link(path: &FilePath) -> Self {
+    pub(super) fn link(path: &FilePath) -> Self {
         Self::refused(path, LOOP, "symbolic links are not followed")
     }
 
     /// A FIFO, a socket or a device.
-    pub fn irregular(path: &FilePath) -> Self {
+    pub(super) fn irregular(path: &FilePath) -> Self {
         Self::refused(path, INVALID, "not a regular file")
     }
 
     /// A folder where a file is needed.
-    pub fn folder(path: &FilePath) -> Self {
+    pub(super) fn folder(path: &FilePath) -> Self {
         Self::numbered(path, IS_FOLDER)
     }
 
     /// No such file, as far as this run is concerned.
-    pub fn missing(path: &FilePath) -> Self {
+    pub(super) fn missing(path: &FilePath) -> Self {
         Self::numbered(path, MISSING)
     }
 
     /// A handle that was not opened for this.
-    pub fn wrong_mode(path: &FilePath) -> Self {
+    pub(super) fn wrong_mode(path: &FilePath) -> Self {
         Self::numbered(path, BAD_DESCRIPTOR)
     }
 

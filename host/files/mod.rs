@@ -12,6 +12,7 @@ mod quota;
 mod root;
 mod session;
 mod touched;
+mod tree;
 mod walk;
 
 pub use error::FileError;
@@ -21,6 +22,7 @@ pub use quota::Quota;
 pub use root::{Files, FilesError};
 pub use session::{Account, MAX_NAMES, Session};
 pub use touched::{FileOperation, FileTouched};
+pub use tree::FileEntry;
 
 /// Bytes that are moved at once: the host holds a copy of them meanwhile.
 pub const MAX_BLOCK: usize = 1 << 20;

@@ -6,7 +6,7 @@ use super::error::FileError;
 pub const MAX_PATH: usize = 4096;
 
 /// Components of a path: each is a folder to open or to make.
-const MAX_COMPONENTS: usize = 64;
+pub const MAX_COMPONENTS: usize = 64;
 
 /// Bytes of a component, as file systems have it.
 const MAX_COMPONENT: usize = 255;

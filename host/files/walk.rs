@@ -102,7 +102,7 @@ pub fn existing_folder<'a>(
 }
 
 /// One folder further.
-fn step(folder: &Dir, path: &FilePath, name: &str) -> Result<Option<Dir>, FileError> {
+pub fn step(folder: &Dir, path: &FilePath, name: &str) -> Result<Option<Dir>, FileError> {
     match folder.open_dir_nofollow(name) {
         Ok(next) => Ok(Some(next)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

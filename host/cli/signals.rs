@@ -1,0 +1,37 @@
+//! Signals, and the limits of the process.
+
+use tokio_util::sync::CancellationToken;
+
+/// The first signal stops scripts, which then report what they did; the second ends the program.
+pub async fn cancel_on_signal(cancellation: CancellationToken) {
+    signal().await;
+    cancellation.cancel();
+    signal().await;
+    #[expect(clippy::exit, reason = "the person asked twice, and the output may be stuck")]
+    std::process::exit(130);
+}
+
+async fn signal() {
+    #[cfg(unix)]
+    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+        return;
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+/// Each run may have 64 files open, and the system's default is little more than a thousand for all: as many as it allows.
+pub fn raise_descriptor_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        let mut limit = getrlimit(Resource::Nofile);
+        limit.current = limit.maximum;
+        if let Err(error) = setrlimit(Resource::Nofile, limit) {
+            tracing::debug!(%error, "the limit on open files can't be raised");
+        }
+    }
+}

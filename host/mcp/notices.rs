@@ -1,0 +1,119 @@
+//! What a script says while it runs, on its way to a client that wants to hear it: in bounded memory however slow the reader is,
+//! and a few times a second however fast the script.
+
+#![expect(deprecated, reason = "rmcp marks logging so, as the newest revision does; clients use it")]
+
+use rmcp::{
+    Peer, RoleServer,
+    model::{LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken},
+};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::sync::Notify;
+use toolscript::{Listener, Progress};
+
+/// Between two rounds, in each of which there is at most one message and one progress: 20 a second in all.
+const PACE: Duration = Duration::from_millis(100);
+
+/// Bytes of lines that wait for a slow reader; the rest is in the outcome's logs.
+const WAITING: usize = 64 << 10;
+
+/// How long the last round may take, before the result goes out without it.
+const LAST_ROUND: Duration = Duration::from_secs(1);
+
+/// Collects what a script says between two rounds.
+pub struct Notices {
+    waiting: Mutex<Waiting>,
+    news: Notify,
+    wants_lines: bool,
+    token: Option<ProgressToken>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    lines: String,
+    left_out: usize,
+    progress: Option<Progress>,
+    told: Option<f64>,
+}
+
+impl Listener for Notices {
+    fn line(&self, line: &str) {
+        if !self.wants_lines {
+            return;
+        }
+        let mut waiting = self.lock();
+        if waiting.lines.len() + line.len() < WAITING {
+            if !waiting.lines.is_empty() {
+                waiting.lines.push('\n');
+            }
+            waiting.lines.push_str(line);
+        } else {
+            waiting.left_out += 1;
+        }
+        self.news.notify_one();
+    }
+
+    fn progress(&self, progress: &Progress) {
+        let mut waiting = self.lock();
+        // The protocol wants it to rise, and JSON has no infinities.
+        let rises =
+            waiting.told.is_none_or(|told| progress.done > told) && waiting.progress.as_ref().is_none_or(|last| progress.done > last.done);
+        if self.token.is_some() && progress.done.is_finite() && rises {
+            waiting.progress = Some(progress.clone());
+            self.news.notify_one();
+        }
+    }
+}
+
+impl Notices {
+    /// For a client that wants lines, or gave a token for progress; nothing for one that wants neither.
+    pub fn new(level: Option<LoggingLevel>, token: Option<ProgressToken>) -> Option<Arc<Self>> {
+        let wants_lines = level.is_some_and(|level| level as u8 <= LoggingLevel::Info as u8);
+        let wanted = wants_lines || token.is_some();
+        wanted.then(|| Arc::new(Self { waiting: Mutex::default(), news: Notify::new(), wants_lines, token }))
+    }
+
+    /// Sends what there is, in rounds, until it is dropped.
+    pub async fn forward(&self, peer: &Peer<RoleServer>) {
+        loop {
+            self.news.notified().await;
+            self.round(peer).await;
+            tokio::time::sleep(PACE).await;
+        }
+    }
+
+    /// Sends what is left, before the result.
+    pub async fn finish(&self, peer: &Peer<RoleServer>) {
+        if tokio::time::timeout(LAST_ROUND, self.round(peer)).await.is_err() {
+            tracing::debug!("a client does not read its notifications");
+        }
+    }
+
+    async fn round(&self, peer: &Peer<RoleServer>) {
+        let (lines, left_out, progress) = {
+            let mut waiting = self.lock();
+            let progress = waiting.progress.take();
+            waiting.told = progress.as_ref().map(|progress| progress.done).or(waiting.told);
+            (std::mem::take(&mut waiting.lines), std::mem::take(&mut waiting.left_out), progress)
+        };
+        if let (Some(progress), Some(token)) = (progress, &self.token) {
+            let mut notice = ProgressNotificationParam::new(token.clone(), progress.done);
+            notice.total = progress.total.filter(|total| total.is_finite());
+            notice.message = progress.message;
+            let _ = peer.notify_progress(notice).await;
+        }
+        if !lines.is_empty() || left_out > 0 {
+            let note =
+                if left_out > 0 { format!("\n… {left_out} more lines, which are in the logs of the result") } else { String::new() };
+            let notice = LoggingMessageNotificationParam::new(LoggingLevel::Info, (lines + &note).into()).with_logger("script");
+            let _ = peer.notify_logging_message(notice).await;
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,86 @@
+//! The files of the io dir as resources: `io:///` and the name, percent-encoded.
+
+use super::arguments::invalid;
+use base64::Engine as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use rmcp::{
+    ErrorData,
+    model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents},
+};
+use toolscript::{FileEntry, FileError, Files};
+
+/// In front of a name.
+const SCHEME: &str = "io:///";
+
+/// What stays as it is in a name: the unreserved characters, and the slash between folders.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
+/// Resources in one answer to a listing.
+const PAGE: usize = 100;
+
+/// Bytes of a file that is read as a resource: it becomes one message.
+const MAX_READ: u64 = 1 << 20;
+
+/// The address of a file.
+pub fn uri(name: &str) -> String {
+    format!("{SCHEME}{}", utf8_percent_encode(name, ENCODED))
+}
+
+/// A file as a resource.
+pub fn describe(name: &str, bytes: Option<u64>) -> Resource {
+    let mut resource = Resource::new(uri(name), name).with_mime_type(mime_type(name));
+    if let Some(bytes) = bytes {
+        resource = resource.with_size(bytes);
+    }
+    resource
+}
+
+fn mime_type(name: &str) -> String {
+    mime_guess::from_path(name).first_or(mime_guess::mime::TEXT_PLAIN).essence_str().to_owned()
+}
+
+/// One page of all files, from behind the name that the cursor is. It blocks.
+pub fn list(files: &Files, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
+    let after = cursor.map(name_of_cursor).transpose()?;
+    let entries = files.tree().map_err(|error| failed(&error))?;
+    let start = after.map_or(0, |after| entries.partition_point(|entry| entry.name <= after));
+    let page: &[FileEntry] = entries.get(start..).unwrap_or_default();
+    let mut result =
+        ListResourcesResult::with_all_items(page.iter().take(PAGE).map(|entry| describe(&entry.name, Some(entry.bytes))).collect());
+    if page.len() > PAGE {
+        result.next_cursor = page.get(PAGE - 1).map(|last| uri(&last.name));
+    }
+    Ok(result)
+}
+
+fn name_of_cursor(cursor: &str) -> Result<String, ErrorData> {
+    name_of(cursor).ok_or_else(|| invalid("`cursor` is not one that this server gave"))
+}
+
+/// The name in an address.
+fn name_of(uri: &str) -> Option<String> {
+    let encoded = uri.strip_prefix(SCHEME)?;
+    percent_decode_str(encoded).decode_utf8().ok().map(std::borrow::Cow::into_owned)
+}
+
+/// The contents of one file, as text if they are text. It blocks.
+pub fn read(files: &Files, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let name = name_of(uri).ok_or_else(|| not_found(&format!("`uri` must begin with {SCHEME} and be percent-encoded UTF-8")))?;
+    let bytes = files.read(&name, MAX_READ).map_err(|error| match error {
+        FileError::Limit(message) => invalid(&format!("`uri`: {message}")),
+        other => not_found(&other.to_string()),
+    })?;
+    let contents = match String::from_utf8(bytes) {
+        Ok(text) => ResourceContents::text(text, uri),
+        Err(error) => ResourceContents::blob(base64::prelude::BASE64_STANDARD.encode(error.as_bytes()), uri),
+    };
+    Ok(ReadResourceResult::new(vec![contents.with_mime_type(mime_type(&name))]))
+}
+
+fn not_found(message: &str) -> ErrorData {
+    ErrorData::resource_not_found(format!("Resource not found: {message}"), None)
+}
+
+fn failed(error: &FileError) -> ErrorData {
+    ErrorData::internal_error(format!("the files can't be listed: {error}"), None)
+}

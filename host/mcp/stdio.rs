@@ -1,0 +1,55 @@
+//! MCP over standard input and output: one client, which started this program.
+
+use super::server::Server;
+use rmcp::{
+    RoleServer, ServiceExt as _,
+    service::ServerInitializeError,
+    transport::{async_rw::AsyncRwTransport, stdio_pipes},
+};
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+};
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio_util::sync::CancellationToken;
+
+/// Bytes of one message: a script of a mebibyte, with all of its characters escaped, and what is around it.
+const MAX_LINE: usize = 8 << 20;
+
+/// Serves until the input ends or `shutdown` is cancelled; both end the scripts that are running.
+pub async fn serve_stdio(server: Server, shutdown: CancellationToken) -> anyhow::Result<()> {
+    let (input, output) = stdio_pipes();
+    let input = UntilEnd { input, ended: shutdown.clone() };
+    let transport = AsyncRwTransport::<RoleServer, _, _>::new(input, output).with_max_line_length(MAX_LINE);
+    let running = match server.serve_with_ct(transport, shutdown.child_token()).await {
+        Ok(running) => running,
+        // Nobody has said anything, or not for long.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    running.waiting().await?;
+    Ok(())
+}
+
+/// Says when the input has ended. The protocol's library waits for running requests then, so they must hear of it.
+struct UntilEnd<R> {
+    input: R,
+    ended: CancellationToken,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for UntilEnd<R> {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.input).poll_read(context, buffer);
+        let at_end = match &polled {
+            Poll::Ready(Ok(())) => buffer.filled().len() == before && buffer.remaining() > 0,
+            Poll::Ready(Err(_)) => true,
+            Poll::Pending => false,
+        };
+        if at_end {
+            self.ended.cancel();
+        }
+        polled
+    }
+}

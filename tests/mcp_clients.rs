@@ -1,0 +1,87 @@
+//! The same server through a real client, by each revision of the protocol.
+
+use rmcp::{
+    ClientHandler, ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceExt as _,
+    model::{
+        CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam,
+        ProtocolVersion, ReadResourceRequestParams, SubscriptionFilter,
+    },
+    service::{NotificationContext, RunningService},
+    transport::{ConfigureCommandExt as _, TokioChildProcess},
+};
+use serde_json::json;
+use std::{path::Path, sync::Mutex};
+use tempfile::TempDir;
+use tokio::process::Command;
+
+/// Keeps the progress that it hears of.
+struct Client {
+    version: ProtocolVersion,
+    progress: Mutex<Vec<f64>>,
+}
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(ClientCapabilities::default(), Implementation::new("test", "1")).with_protocol_version(self.version.clone())
+    }
+
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.progress.lock().expect("not poisoned").push(progress.progress);
+    }
+}
+
+async fn connect(folder: &Path, version: ProtocolVersion) -> RunningService<RoleClient, Client> {
+    let command = Command::new(env!("CARGO_BIN_EXE_toolscript")).configure(|command| {
+        command.arg("serve").current_dir(folder);
+    });
+    let transport = TokioChildProcess::new(command).expect("it starts");
+    let client = Client { version: version.clone(), progress: Mutex::default() };
+    if version.has_initialize() {
+        client.serve(transport).await.expect("a handshake")
+    } else {
+        let lifecycle = ClientLifecycleMode::Discover { preferred_versions: vec![version] };
+        client.serve_with_lifecycle(transport, lifecycle).await.expect("a discovery")
+    }
+}
+
+async fn execute(client: &RunningService<RoleClient, Client>, script: &str) -> CallToolResult {
+    let arguments = rmcp::object!({ "script": script });
+    client.call_tool(CallToolRequestParams::new("execute_script").with_arguments(arguments)).await.expect("a result")
+}
+
+#[tokio::test]
+async fn each_revision_runs_scripts_and_reads_their_files() {
+    for version in [ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28] {
+        let folder = TempDir::new().expect("a folder");
+        let client = connect(folder.path(), version.clone()).await;
+        assert_eq!(client.list_all_tools().await.expect("tools")[0].name, "execute_script", "{version}");
+
+        let result = execute(&client, "progress(1) io.open('f.txt', 'w'):write('text'):close() return { 1, 2 }").await;
+        assert_eq!(result.is_error, Some(false));
+        let files = json!([{ "name": "f.txt", "op": "write", "bytes": 4 }]);
+        assert_eq!(result.structured_content, Some(json!({ "result": [1, 2], "logs": [], "files_touched": files })), "{version}");
+        assert_eq!(*client.service().progress.lock().expect("not poisoned"), [1.0], "{version}");
+
+        let failed = execute(&client, "error('x')").await;
+        assert_eq!(failed.is_error, Some(true));
+        assert_eq!(failed.content[0].as_text().expect("a text").text, "Script execution error: script:1: x");
+
+        let resources = client.list_all_resources().await.expect("resources");
+        assert_eq!(resources.iter().map(|resource| resource.uri.as_str()).collect::<Vec<_>>(), ["io:///f.txt"]);
+        let contents = client.read_resource(ReadResourceRequestParams::new("io:///f.txt")).await.expect("contents");
+        assert_eq!(serde_json::to_value(&contents.contents[0]).expect("JSON")["text"], "text");
+        client.cancel().await.expect("it ends");
+    }
+}
+
+#[tokio::test]
+async fn the_newest_revision_listens_for_changes() {
+    let folder = TempDir::new().expect("a folder");
+    let client = connect(folder.path(), ProtocolVersion::V_2026_07_28).await;
+    let filter = SubscriptionFilter::builder().resources_list_changed().build();
+    let mut changes = client.peer().listen(filter).await.expect("a subscription");
+    execute(&client, "io.open('f', 'w'):close()").await;
+    let change = changes.next().await.expect("no error");
+    assert!(format!("{change:?}").contains("ResourceListChanged"), "{change:?}");
+    client.cancel().await.expect("it ends");
+}
