@@ -15,7 +15,7 @@ use std::{
     time::Instant,
 };
 use toolscript::{Engine, Files, Io, Limits, RunOptions, Script};
-use toolscript_bench::{Row, Table, median, run_native};
+use toolscript_bench::{Row, StdioServer, Table, median, run_native};
 
 /// Scripts, how often each is run, and the ratio to native Luau that it must reach.
 const SCRIPTS: [(&str, &str, usize, Option<f64>); 7] = [
@@ -44,6 +44,8 @@ const SMALL_FILES_ELSEWHERE: &str = "10,000 small files, as in a server";
 
 const IDLE_MEMORY: &str = "memory of a live instance";
 const IDLE_INSTANCES: usize = 64;
+const STDIO_CALL: &str = "MCP call of return 1 over stdio, above the library's run";
+const STDIO_CALLS: usize = 2000;
 const PROCESS_START: &str = "toolscript run -e 'return 1'";
 
 fn main() -> Result<()> {
@@ -55,6 +57,9 @@ fn main() -> Result<()> {
     runtime.block_on(compare_scripts(&mut table, &wanted))?;
     if wanted(IDLE_MEMORY) {
         table.rows.push(runtime.block_on(async { idle_memory() })?);
+    }
+    if wanted(STDIO_CALL) {
+        table.rows.push(runtime.block_on(stdio_call())?);
     }
     if wanted(PROCESS_START) {
         table.rows.push(process_start()?);
@@ -146,13 +151,37 @@ fn resident() -> Result<u64> {
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }
 
-/// From the start of the program to its exit, with a result in between.
-fn process_start() -> Result<Row> {
+/// The program, built as it is shipped.
+fn program() -> Result<PathBuf> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let built = Command::new(cargo).args(["build", "--quiet", "--release", "--bin", "toolscript"]).current_dir(&root).status()?;
     ensure!(built.success(), "toolscript does not build");
-    let program = root.join("target/release").join(format!("toolscript{}", env::consts::EXE_SUFFIX));
+    Ok(root.join("target/release").join(format!("toolscript{}", env::consts::EXE_SUFFIX)))
+}
+
+/// What the protocol adds to a run: calls through pipes and runs in the library, in turns.
+async fn stdio_call() -> Result<Row> {
+    let mut server = StdioServer::start(&program()?)?;
+    let engine = Engine::builder().concurrency(4).build()?;
+    let script = Script::new("return 1");
+    let (mut through, mut here) = (Vec::new(), Vec::new());
+    for _ in 0..STDIO_CALLS {
+        let started = Instant::now();
+        let answer = server.run("return 1")?;
+        through.push(started.elapsed());
+        ensure!(answer["structuredContent"]["result"] == 1, "another result: {answer}");
+        let started = Instant::now();
+        black_box(engine.run(&script, RunOptions::default()).await?);
+        here.push(started.elapsed());
+    }
+    let added = median(through) - median(here);
+    Ok(Row::new(STDIO_CALL, added / 1000.0, None, Some(0.5), "ms"))
+}
+
+/// From the start of the program to its exit, with a result in between.
+fn process_start() -> Result<Row> {
+    let program = program()?;
     let mut samples = Vec::new();
     for _ in 0..50 {
         let started = Instant::now();

@@ -4,7 +4,9 @@
 
 mod native;
 mod native_io;
+mod protocol;
 mod table;
 
 pub use native::run_native;
+pub use protocol::StdioServer;
 pub use table::{Row, Table, median};

@@ -1,0 +1,52 @@
+//! What the protocol costs: the same call in the library and through the server's standard streams.
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    path::Path,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+/// The program, serving one client over pipes.
+pub struct StdioServer {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    last_id: u64,
+}
+
+impl StdioServer {
+    /// Starts it and shakes hands.
+    pub fn start(program: &Path) -> Result<Self> {
+        let mut child = Command::new(program).args(["serve", "--no-io"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let input = child.stdin.take().context("no input")?;
+        let output = BufReader::new(child.stdout.take().context("no output")?);
+        let mut server = Self { child, input, output, last_id: 0 };
+        let client = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" } });
+        server.ask("initialize", client)?;
+        Ok(server)
+    }
+
+    /// Runs a script; what the tool answers.
+    pub fn run(&mut self, script: &str) -> Result<Value> {
+        self.ask("tools/call", json!({ "name": "execute_script", "arguments": { "script": script } }))
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
+        self.last_id += 1;
+        writeln!(self.input, "{}", json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }))?;
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        let mut answer: Value = serde_json::from_str(&line)?;
+        ensure!(answer["id"] == self.last_id, "another answer: {line}");
+        Ok(answer["result"].take())
+    }
+}
+
+impl Drop for StdioServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
