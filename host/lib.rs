@@ -74,7 +74,7 @@ mod bridge;
 mod engine;
 mod files;
 
-pub use bridge::{Listener, Progress};
+pub use bridge::{Blocking, Listener, Progress};
 pub use engine::{
     DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, HostCalls, InvalidLimit, Io, IoErrors, Limits, Outcome, Receipt, Refusal,
     Run, RunOptions, Script, ScriptError,

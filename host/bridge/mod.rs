@@ -26,16 +26,30 @@ pub(crate) struct Imports {
     pub log: LogBook,
     /// The files of the run, if it has any.
     pub files: Option<Session>,
-    /// Whether work that may block is done on the thread that runs the script.
-    pub block_here: bool,
+    /// Where work that may block is done.
+    pub blocking: Blocking,
     clocks: clocks::Clocks,
 }
 
 impl Imports {
     /// Imports of a new instance.
-    pub fn new(log: LogBook, files: Option<Session>, block_here: bool) -> Self {
-        Self { log, files, block_here, clocks: clocks::Clocks::default() }
+    pub fn new(log: LogBook, files: Option<Session>, blocking: Blocking) -> Self {
+        Self { log, files, blocking, clocks: clocks::Clocks::default() }
     }
+}
+
+/// Where an engine does what a script asks of its files, which may block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Blocking {
+    /// On tokio's threads for blocking work: right everywhere, at the price of two changes of thread for each block.
+    #[default]
+    Elsewhere,
+    /// On the thread that polls the run, after tokio has handed its other tasks to another thread: for runs that are tasks of a
+    /// multi-threaded runtime, such as a server's. In any other place tokio panics.
+    InPlace,
+    /// On the thread that polls the run, which does nothing else meanwhile: for programs that run one script at a time.
+    Here,
 }
 
 /// The state of a store that has imports, and that meters calls to them.
@@ -103,7 +117,7 @@ where
     })
 }
 
-/// Does work that may block: on a thread for such work, or on this one where the engine was told that it may wait.
+/// Does work that may block, where the engine was told to.
 fn blocking<T: State, Results, Work>(
     store: &StoreContextMut<'_, T>,
     work: Work,
@@ -112,8 +126,14 @@ where
     Results: Send + 'static,
     Work: FnOnce() -> Results + Send + 'static,
 {
-    let here = store.data().as_ref().block_here;
-    async move { if here { Ok(work()) } else { Ok(tokio::task::spawn_blocking(work).await?) } }
+    let place = store.data().as_ref().blocking;
+    async move {
+        Ok(match place {
+            Blocking::Elsewhere => tokio::task::spawn_blocking(work).await?,
+            Blocking::InPlace => tokio::task::block_in_place(work),
+            Blocking::Here => work(),
+        })
+    }
 }
 
 /// A script that does nothing but call the host lets go of its thread here.

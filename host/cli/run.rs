@@ -15,7 +15,7 @@ use std::{
     sync::Arc,
 };
 use tokio_util::sync::CancellationToken;
-use toolscript::{ErrorKind, RunOptions, Script};
+use toolscript::{Blocking, ErrorKind, RunOptions, Script};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -53,7 +53,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 
     // One worker beside this thread, so that a second signal ends the program even while the output is stuck.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().context("can't start the runtime")?;
-    let engine = match config.limits.engine().concurrency(1).allow_blocking_current_thread(true).build() {
+    let engine = match config.limits.engine().concurrency(1).blocking(Blocking::Here).build() {
         Ok(engine) => engine,
         Err(error) => {
             terminal::error_line(&error.to_string());

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
-use toolscript::ErrorKind;
+use toolscript::{Blocking, ErrorKind};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -35,7 +35,8 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let io = arguments.limits.files(&config, true)?;
     signals::raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("can't start the runtime")?;
-    let engine = match config.limits.engine().build() {
+    // Each run is a task of this runtime's.
+    let engine = match config.limits.engine().blocking(Blocking::InPlace).build() {
         Ok(engine) => engine,
         Err(error) => {
             terminal::error_line(&error.to_string());

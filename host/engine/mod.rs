@@ -21,6 +21,7 @@ pub use receipt::{HostCalls, Receipt};
 pub use run::{Refusal, Run};
 pub use script::{Io, IoErrors, RunOptions, Script};
 
+use crate::bridge::Blocking;
 use std::sync::{Arc, atomic::AtomicUsize};
 use tokio::sync::Semaphore;
 use wasmtime::component::{ComponentExportIndex, InstancePre, Linker};
@@ -52,7 +53,7 @@ struct Shared {
     concurrency: usize,
     waiting: AtomicUsize,
     queue: usize,
-    block_here: bool,
+    blocking: Blocking,
 }
 
 impl Engine {
@@ -77,18 +78,18 @@ impl Engine {
 /// The defaults:
 /// - `concurrency`: four runs a core
 /// - `queue`: 1,024 runs that wait
-/// - `allow_blocking_current_thread`: no
+/// - `blocking`: [`Blocking::Elsewhere`]
 #[derive(Clone, Debug)]
 pub struct EngineBuilder {
     concurrency: usize,
     queue: usize,
-    block_here: bool,
+    blocking: Blocking,
 }
 
 impl Default for EngineBuilder {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { concurrency: cores * RUNS_PER_CORE, queue: DEFAULT_QUEUE, block_here: false }
+        Self { concurrency: cores * RUNS_PER_CORE, queue: DEFAULT_QUEUE, blocking: Blocking::default() }
     }
 }
 
@@ -107,13 +108,10 @@ impl EngineBuilder {
         self
     }
 
-    /// Does what a script asks of its files on the thread that polls its run, instead of on tokio's threads for blocking work.
-    ///
-    /// That saves two changes of thread for each block, and holds up whatever else the thread has to do while a disk is slow: for
-    /// programs that run one script at a time.
+    /// Where to do what scripts ask of their files, which may block.
     #[must_use]
-    pub fn allow_blocking_current_thread(mut self, allow: bool) -> Self {
-        self.block_here = allow;
+    pub fn blocking(mut self, place: Blocking) -> Self {
+        self.blocking = place;
         self
     }
 
@@ -145,7 +143,7 @@ impl EngineBuilder {
                 concurrency: self.concurrency,
                 waiting: AtomicUsize::new(0),
                 queue: self.queue,
-                block_here: self.block_here,
+                blocking: self.blocking,
             }),
         })
     }

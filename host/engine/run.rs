@@ -105,8 +105,7 @@ impl Engine {
         let meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
         let log = LogBook::new(options.limits.logs, LOG_LINE_OVERHEAD, options.listener.clone());
         let files = OpenFiles(options.io.as_ref().map(Io::session));
-        let mut store =
-            Store::new(&self.shared.engine, State { imports: Imports::new(log, files.0.clone(), self.shared.block_here), meter });
+        let mut store = Store::new(&self.shared.engine, State { imports: Imports::new(log, files.0.clone(), self.shared.blocking), meter });
         let fuel = options.limits.effective_fuel();
         let ending = match meter::install(&mut store, fuel) {
             Ok(()) => self.call(&mut store, script, &options).await,
@@ -247,26 +246,36 @@ fn seed() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Engine, ErrorKind, Files, Io, Limits, RunOptions, Script};
+    use crate::{Blocking, Engine, ErrorKind, Files, Io, Limits, RunOptions, Script};
     use std::time::{Duration, Instant};
 
-    #[expect(clippy::await_holding_lock, clippy::readonly_write_lock, reason = "a lock that is held stands for a slow disk")]
     #[tokio::test(flavor = "current_thread")]
     async fn a_slow_disk_holds_up_its_own_run_only_and_a_stop_waits_for_it() {
+        write_to_a_slow_disk(Blocking::Elsewhere).await;
+    }
+
+    /// The only worker has something else to do.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_slow_disk_in_place_holds_up_its_own_run_only() {
+        tokio::spawn(write_to_a_slow_disk(Blocking::InPlace)).await.unwrap();
+    }
+
+    /// A lock that somebody holds stands for a disk that does not answer.
+    async fn write_to_a_slow_disk(blocking: Blocking) {
         let folder = tempfile::TempDir::new().unwrap();
         let files = Files::new(folder.path()).unwrap();
-        let engine = Engine::builder().concurrency(2).build().unwrap();
-        let mut limits = Limits::default();
+        let engine = Engine::builder().concurrency(2).blocking(blocking).build().unwrap();
         let timeout = Duration::from_millis(200);
-        limits.timeout = timeout;
+        let limits = Limits { timeout, ..Limits::default() };
         let options = RunOptions::default().with_limits(limits).with_io(Io::new(files.clone()));
 
-        let disk = files.shrinking().write().unwrap();
+        let (answer, held) = hold(files);
+        held.await.unwrap();
         let slow = tokio::spawn({
             let engine = engine.clone();
             async move { engine.run(&Script::new("io.open('slow', 'w+'):write('all of it') while true do end"), options).await.unwrap() }
         });
-        // The same thread runs others meanwhile, past the deadline of the one that waits.
+        // Others run meanwhile, past the deadline of the one that waits.
         let started = Instant::now();
         while started.elapsed() < 2 * timeout {
             let other = engine.run(&Script::new("return 1"), RunOptions::default()).await.unwrap();
@@ -274,11 +283,24 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert!(!slow.is_finished());
-        drop(disk);
+        answer.send(()).unwrap();
 
         let run = slow.await.unwrap();
         assert_eq!(run.outcome.result.unwrap_err().kind, ErrorKind::Timeout);
         let [touched] = &run.outcome.files_touched[..] else { panic!("{:?}", run.outcome.files_touched) };
         assert_eq!((touched.name.as_str(), touched.bytes, touched.cut), ("slow", Some(9), false));
+    }
+
+    /// Holds up all writes from the moment that the second answers until the first is told.
+    fn hold(files: Files) -> (std::sync::mpsc::Sender<()>, tokio::sync::oneshot::Receiver<()>) {
+        let (answer, answered) = std::sync::mpsc::channel();
+        let (held, holding) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || {
+            let disk = files.shrinking().write().unwrap();
+            held.send(()).unwrap();
+            answered.recv().unwrap();
+            drop(disk);
+        });
+        (answer, holding)
     }
 }
