@@ -354,6 +354,8 @@ fn a_client_hears_of_files_that_changed() {
     let folder = folder();
     let mut wire = Wire::start(folder.path(), &[]);
     wire.ask("resources/subscribe", json!({ "uri": "io:///a" }));
+    let long = wire.ask("resources/subscribe", json!({ "uri": "x".repeat(20_000) }));
+    assert_eq!(long["error"]["message"], "Invalid params: `uri` is too long");
     wire.run("io.open('a', 'w'):write('1'):close() io.open('b', 'w'):close()");
     let methods: Vec<&Value> = wire.notifications.iter().map(|message| &message["method"]).collect();
     assert_eq!(methods, ["notifications/resources/list_changed", "notifications/resources/updated"]);

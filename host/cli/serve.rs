@@ -7,7 +7,10 @@ use crate::{
 };
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use std::process::ExitCode;
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    process::ExitCode,
+};
 use tokio_util::sync::CancellationToken;
 use toolscript::{Blocking, ErrorKind};
 
@@ -32,7 +35,7 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let Transport::Stdio = arguments.transport;
     let config = Config::find(arguments.limits.config.as_deref())?;
     let limits = arguments.limits.resolve(&config)?;
-    let io = arguments.limits.files(&config, true)?;
+    let files = arguments.limits.files(&config, true)?;
     signals::raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("can't start the runtime")?;
     // Each run is a task of this runtime's.
@@ -45,7 +48,10 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
     };
     let shutdown = CancellationToken::new();
     runtime.spawn(signals::cancel_on_signal(shutdown.clone()));
-    let server = Server::new(Settings { engine, limits, io, shutdown: shutdown.clone() });
+    if io::stdin().is_terminal() {
+        let _ = writeln!(io::stderr(), "serving MCP on standard input and output, for a client that starts this program; Ctrl-D ends it");
+    }
+    let server = Server::new(Settings { engine, limits, io: files, shutdown: shutdown.clone() });
     let served = runtime.block_on(serve_stdio(server, shutdown));
     // A thread may wait for input that never comes.
     runtime.shutdown_background();

@@ -1,6 +1,6 @@
 //! Who wants to hear of files that runs have changed.
 
-use super::resources;
+use super::{arguments::invalid, resources};
 use rmcp::{ErrorData, Peer, RoleServer, model::ResourceUpdatedNotificationParam, service::SubscriptionContext};
 use std::{
     collections::HashSet,
@@ -15,6 +15,9 @@ const BEHIND: usize = 64;
 
 /// Addresses that one client may subscribe to: the host holds them.
 const MAX_SUBSCRIPTIONS: usize = 1000;
+
+/// Bytes of such an address: a path, with each byte encoded, and what is in front.
+const MAX_URI: usize = 3 * 4096 + 16;
 
 /// How long a notice may take, before the result goes out without it.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -53,6 +56,9 @@ impl Changes {
 
     /// Notes that the client wants to hear of a resource.
     pub fn subscribe(&self, uri: String) -> Result<(), ErrorData> {
+        if uri.len() > MAX_URI {
+            return Err(invalid("`uri` is too long"));
+        }
         let mut subscriptions = self.lock();
         if subscriptions.len() >= MAX_SUBSCRIPTIONS && !subscriptions.contains(&uri) {
             return Err(ErrorData::invalid_request(format!("at most {MAX_SUBSCRIPTIONS} subscriptions are allowed"), None));
