@@ -235,7 +235,9 @@ fn the_end_of_the_input_or_a_signal_ends_running_scripts_and_exits_well() {
         for number in 0..3 {
             wire.begin(
                 "tools/call",
-                call(&format!("local f = io.open('f{number}', 'w') f:write('1') f:write('2') print('started') while true do end")),
+                call(&format!(
+                    "local f = io.open('f{number}', 'w') f:write('1') f:write('2') f:flush() print('started') while true do end"
+                )),
             );
         }
         let mut started = 0;
@@ -259,6 +261,66 @@ fn the_end_of_the_input_or_a_signal_ends_running_scripts_and_exits_well() {
     let mut silent = Wire::start_silently(folder.path(), &[]);
     silent.close();
     assert_eq!(silent.finish().0.code(), Some(0));
+}
+
+#[test]
+fn a_client_that_does_not_read_is_left_at_the_end() {
+    let folder = folder();
+    let mut wire = Wire::start(folder.path(), &[]);
+    let gate = wire.gate();
+    let not_reading = gate.lock().expect("not poisoned");
+    for _ in 0..20 {
+        wire.begin("tools/call", call("return ('x'):rep(100000)"));
+    }
+    wire.begin("tools/call", call("io.open('done', 'w'):close() while true do end"));
+    while !folder.path().join("toolscript-files/done").exists() {
+        std::thread::yield_now();
+    }
+    wire.close();
+    let begun = Instant::now();
+    let status = wire.wait();
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    assert_eq!(status.code(), Some(0));
+    drop(not_reading);
+}
+
+#[test]
+fn a_first_message_that_is_none_is_told_in_one_line() {
+    let folder = folder();
+    let mut wire = Wire::start_silently(folder.path(), &[]);
+    wire.notify("notifications/cancelled", json!({ "requestId": 1 }));
+    let (status, said) = wire.finish();
+    assert_eq!((status.code(), said), (Some(1), vec![]));
+}
+
+#[test]
+fn in_the_newest_revision_a_level_is_of_one_request() {
+    let folder = folder();
+    let mut wire = Wire::start_silently(folder.path(), &[]);
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} });
+    assert!(wire.ask("server/discover", json!({ "_meta": meta }))["result"]["supportedVersions"].is_array());
+    assert_eq!(wire.ask("logging/setLevel", json!({ "level": "info", "_meta": meta }))["error"]["code"], -32601);
+    let mut params = call("print('said')");
+    params["_meta"] = meta.clone();
+    wire.ask("tools/call", params.clone());
+    assert_eq!(wire.notifications, Vec::<Value>::new());
+    params["_meta"]["io.modelcontextprotocol/logLevel"] = json!("info");
+    wire.ask("tools/call", params);
+    assert_eq!(texts(&wire.notifications), ["said"]);
+}
+
+#[test]
+fn few_requests_may_listen_at_once() {
+    let folder = folder();
+    let mut wire = Wire::start_silently(folder.path(), &[]);
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} });
+    wire.ask("server/discover", json!({ "_meta": meta }));
+    for _ in 0..16 {
+        wire.begin("subscriptions/listen", json!({ "_meta": meta, "notifications": { "resourcesListChanged": true } }));
+        assert_eq!(wire.next().expect("a message")["method"], "notifications/subscriptions/acknowledged");
+    }
+    let more = wire.ask("subscriptions/listen", json!({ "_meta": meta, "notifications": { "resourcesListChanged": true } }));
+    assert_eq!(more["error"]["message"], "at most 16 requests may listen at once");
 }
 
 #[test]
@@ -324,7 +386,7 @@ fn a_resource_is_read_as_text_or_bytes_or_refused() {
     let mut wire = Wire::start(folder.path(), &[]);
     wire.run(
         "io.open('a b.json', 'w'):write('{}'):close() io.open('i.png', 'w'):write('\\x89PNG\\0'):close()
-        io.open('big', 'w'):write(('x'):rep(2^20 + 1)):close() io.open('notes', 'w'):write('plain')",
+        io.open('big', 'w'):write(('x'):rep(2^20 + 1)):close() io.open('notes', 'w'):write('plain') io.open('bytes', 'w'):write('\\xff')",
     );
     symlink("/etc/passwd", folder.path().join("toolscript-files/link")).expect("a link");
     let mut read = |uri: &str| wire.ask("resources/read", json!({ "uri": uri }));
@@ -333,6 +395,7 @@ fn a_resource_is_read_as_text_or_bytes_or_refused() {
     let blob = json!([{ "uri": "io:///i.png", "mimeType": "image/png", "blob": "iVBORwA=" }]);
     assert_eq!(read("io:///i.png")["result"]["contents"], blob);
     assert_eq!(read("io:///notes")["result"]["contents"][0]["mimeType"], "text/plain");
+    assert_eq!(read("io:///bytes")["result"]["contents"][0]["mimeType"], "application/octet-stream");
     for (uri, code, message) in [
         ("io:///big", -32602, "Invalid params: `uri`: big: it is larger than the 1048576 bytes that can be read at once"),
         ("io:///missing", -32002, "Resource not found: missing: No such file or directory"),
@@ -353,9 +416,10 @@ fn a_resource_is_read_as_text_or_bytes_or_refused() {
 fn a_client_hears_of_files_that_changed() {
     let folder = folder();
     let mut wire = Wire::start(folder.path(), &[]);
-    wire.ask("resources/subscribe", json!({ "uri": "io:///a" }));
+    // Another way to write the same address.
+    wire.ask("resources/subscribe", json!({ "uri": "io:///%61" }));
     let long = wire.ask("resources/subscribe", json!({ "uri": "x".repeat(20_000) }));
-    assert_eq!(long["error"]["message"], "Invalid params: `uri` is too long");
+    assert_eq!(long["error"]["message"], "Invalid params: `uri` is too long, or not one of a file");
     wire.run("io.open('a', 'w'):write('1'):close() io.open('b', 'w'):close()");
     let methods: Vec<&Value> = wire.notifications.iter().map(|message| &message["method"]).collect();
     assert_eq!(methods, ["notifications/resources/list_changed", "notifications/resources/updated"]);

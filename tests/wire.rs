@@ -137,6 +137,11 @@ impl Wire {
         self.input = None;
     }
 
+    /// Waits for the end without reading what is said.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.child.wait().expect("it ends")
+    }
+
     /// Waits for the end; how it ended, and what was still said.
     pub fn finish(mut self) -> (ExitStatus, Vec<Value>) {
         let mut rest = Vec::new();

@@ -43,8 +43,9 @@ impl Arguments {
         };
         let timeout = match arguments.remove("timeout_ms") {
             None | Some(Value::Null) => None,
-            Some(value) => match value.as_u64().filter(|milliseconds| *milliseconds > 0) {
-                Some(milliseconds) => Some(Duration::from_millis(milliseconds)),
+            // In JSON, 1000.0 is a whole number too; what is huge is no limit.
+            Some(value) => match value.as_f64().filter(|milliseconds| *milliseconds >= 1.0 && milliseconds.fract() == 0.0) {
+                Some(milliseconds) => Some(Duration::from_millis(milliseconds as u64)),
                 None => return Err(invalid("`timeout_ms` must be a whole number of milliseconds, at least 1")),
             },
         };
@@ -87,5 +88,9 @@ mod tests {
     fn right_arguments_are_taken() {
         let parsed = Arguments::parse(Some(object(json!({ "script": "return 1", "timeout_ms": 250 })))).unwrap();
         assert_eq!(parsed, Arguments { script: "return 1".into(), timeout: Some(Duration::from_millis(250)) });
+        for (timeout, milliseconds) in [(json!(1000.0), 1000), (json!(1e18), 1_000_000_000_000_000_000), (json!(1e300), u64::MAX)] {
+            let parsed = Arguments::parse(Some(object(json!({ "script": "", "timeout_ms": timeout })))).unwrap();
+            assert_eq!(parsed.timeout, Some(Duration::from_millis(milliseconds)));
+        }
     }
 }

@@ -28,15 +28,19 @@ pub fn uri(name: &str) -> String {
 
 /// A file as a resource.
 pub fn describe(name: &str, bytes: Option<u64>) -> Resource {
-    let mut resource = Resource::new(uri(name), name).with_mime_type(mime_type(name));
+    let mut resource = Resource::new(uri(name), name);
+    if let Some(mime_type) = mime_type(name) {
+        resource = resource.with_mime_type(mime_type);
+    }
     if let Some(bytes) = bytes {
         resource = resource.with_size(bytes);
     }
     resource
 }
 
-fn mime_type(name: &str) -> String {
-    mime_guess::from_path(name).first_or(mime_guess::mime::TEXT_PLAIN).essence_str().to_owned()
+/// What the name says of the contents.
+fn mime_type(name: &str) -> Option<String> {
+    mime_guess::from_path(name).first().map(|mime_type| mime_type.essence_str().to_owned())
 }
 
 /// One page of all files, from behind the name that the cursor is. It blocks.
@@ -58,7 +62,7 @@ fn name_of_cursor(cursor: &str) -> Result<String, ErrorData> {
 }
 
 /// The name in an address.
-fn name_of(uri: &str) -> Option<String> {
+pub fn name_of(uri: &str) -> Option<String> {
     let encoded = uri.strip_prefix(SCHEME)?;
     percent_decode_str(encoded).decode_utf8().ok().map(std::borrow::Cow::into_owned)
 }
@@ -70,11 +74,11 @@ pub fn read(files: &Files, uri: &str) -> Result<ReadResourceResult, ErrorData> {
         FileError::Limit(message) => invalid(&format!("`uri`: {message}")),
         other => not_found(&other.to_string()),
     })?;
-    let contents = match String::from_utf8(bytes) {
-        Ok(text) => ResourceContents::text(text, uri),
-        Err(error) => ResourceContents::blob(base64::prelude::BASE64_STANDARD.encode(error.as_bytes()), uri),
+    let (contents, otherwise) = match String::from_utf8(bytes) {
+        Ok(text) => (ResourceContents::text(text, uri), "text/plain"),
+        Err(error) => (ResourceContents::blob(base64::prelude::BASE64_STANDARD.encode(error.as_bytes()), uri), "application/octet-stream"),
     };
-    Ok(ReadResourceResult::new(vec![contents.with_mime_type(mime_type(&name))]))
+    Ok(ReadResourceResult::new(vec![contents.with_mime_type(mime_type(&name).unwrap_or_else(|| otherwise.into()))]))
 }
 
 fn not_found(message: &str) -> ErrorData {

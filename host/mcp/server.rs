@@ -98,15 +98,17 @@ impl Server {
             if let Some(notices) = &notices {
                 notices.finish(&context.peer).await;
             }
-            let handshaken = context.protocol_version().is_none_or(|version| version.has_initialize());
-            self.shared.changes.tell(&run.outcome.files_touched, handshaken.then_some(&context.peer)).await;
+            self.shared.changes.tell(&run.outcome.files_touched, has_session(&context).then_some(&context.peer)).await;
         }
         Ok(result::of_run(run))
     }
 
     /// The least serious level that the client wants to hear: of this request, or as it once said.
     fn level(&self, context: &RequestContext<RoleServer>) -> Option<LoggingLevel> {
-        context.meta.log_level().or_else(|| *self.shared.level.lock().unwrap_or_else(PoisonError::into_inner))
+        if !has_session(context) {
+            return context.meta.log_level();
+        }
+        *self.shared.level.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Work on the files, where it may block.
@@ -176,7 +178,7 @@ impl ServerHandler for Server {
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        self.shared.changes.subscribe(request.uri)
+        self.shared.changes.subscribe(&request.uri)
     }
 
     async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
@@ -185,15 +187,17 @@ impl ServerHandler for Server {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        self.shared.settings.io.is_some().then(|| requested.clone())
+        self.shared.settings.io.is_some().then(|| Changes::granted(requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.shared.changes.listen(context).await;
-        Ok(())
+        self.shared.changes.listen(context).await
     }
 
-    async fn set_level(&self, request: SetLevelRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    async fn set_level(&self, request: SetLevelRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        if !has_session(&context) {
+            return Err(method_not_found());
+        }
         *self.shared.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
         Ok(())
     }
@@ -205,9 +209,19 @@ impl ServerHandler for Server {
             "resources/read" | "resources/subscribe" | "resources/unsubscribe" => Err(invalid("`uri` must be a string")),
             "logging/setLevel" => Err(invalid("`level` must be one of the protocol's levels")),
             "tools/list" | "resources/list" => Err(invalid("`cursor` must be a string")),
-            _ => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None)),
+            "initialize" => Err(invalid("`protocolVersion`, `capabilities` and `clientInfo` are required")),
+            _ => Err(method_not_found()),
         }
     }
+}
+
+/// Whether the request is by a revision that has a handshake, after which the client may set things once.
+fn has_session(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_none_or(|version| version.has_initialize())
+}
+
+fn method_not_found() -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None)
 }
 
 fn refused(refusal: &Refusal) -> ErrorData {

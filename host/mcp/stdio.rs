@@ -1,6 +1,7 @@
 //! MCP over standard input and output: one client, which started this program.
 
 use super::server::Server;
+use anyhow::bail;
 use rmcp::{
     RoleServer, ServiceExt as _,
     service::ServerInitializeError,
@@ -10,12 +11,16 @@ use std::{
     io,
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
 /// Bytes of one message: a script of a mebibyte, with all of its characters escaped, and what is around it.
 const MAX_LINE: usize = 8 << 20;
+
+/// How long the last answers may take.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// Serves until the input ends or `shutdown` is cancelled; both end the scripts that are running.
 pub async fn serve_stdio(server: Server, shutdown: CancellationToken) -> anyhow::Result<()> {
@@ -26,9 +31,20 @@ pub async fn serve_stdio(server: Server, shutdown: CancellationToken) -> anyhow:
         Ok(running) => running,
         // Nobody has said anything, or not for long.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+        Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
+            bail!("the client's first message was neither `initialize` nor a request of the newest revision")
+        }
         Err(error) => return Err(error.into()),
     };
-    running.waiting().await?;
+    // Answers that a client does not read would be waited for.
+    let patience = async {
+        shutdown.cancelled().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        ended = running.waiting() => drop(ended?),
+        () = patience => tracing::warn!("the client does not read its answers; leaving without it"),
+    }
     Ok(())
 }
 
