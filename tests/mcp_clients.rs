@@ -10,14 +10,17 @@ use rmcp::{
     transport::{ConfigureCommandExt as _, TokioChildProcess},
 };
 use serde_json::json;
-use std::{path::Path, sync::Mutex};
+use std::path::Path;
 use tempfile::TempDir;
-use tokio::process::Command;
+use tokio::{
+    process::Command,
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+};
 
-/// Keeps the progress that it hears of.
+/// Passes on the progress that it hears of; the library does so in tasks of its own, which may come after the result.
 struct Client {
     version: ProtocolVersion,
-    progress: Mutex<Vec<f64>>,
+    progress: UnboundedSender<f64>,
 }
 
 impl ClientHandler for Client {
@@ -26,22 +29,24 @@ impl ClientHandler for Client {
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.progress.lock().expect("not poisoned").push(progress.progress);
+        self.progress.send(progress.progress).expect("somebody waits for it");
     }
 }
 
-async fn connect(folder: &Path, version: ProtocolVersion) -> RunningService<RoleClient, Client> {
+async fn connect(folder: &Path, version: ProtocolVersion) -> (RunningService<RoleClient, Client>, UnboundedReceiver<f64>) {
     let command = Command::new(env!("CARGO_BIN_EXE_toolscript")).configure(|command| {
         command.arg("serve").current_dir(folder);
     });
     let transport = TokioChildProcess::new(command).expect("it starts");
-    let client = Client { version: version.clone(), progress: Mutex::default() };
-    if version.has_initialize() {
+    let (sender, progress) = unbounded_channel();
+    let client = Client { version: version.clone(), progress: sender };
+    let client = if version.has_initialize() {
         client.serve(transport).await.expect("a handshake")
     } else {
         let lifecycle = ClientLifecycleMode::Discover { preferred_versions: vec![version] };
         client.serve_with_lifecycle(transport, lifecycle).await.expect("a discovery")
-    }
+    };
+    (client, progress)
 }
 
 async fn execute(client: &RunningService<RoleClient, Client>, script: &str) -> CallToolResult {
@@ -53,14 +58,14 @@ async fn execute(client: &RunningService<RoleClient, Client>, script: &str) -> C
 async fn each_revision_runs_scripts_and_reads_their_files() {
     for version in [ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28] {
         let folder = TempDir::new().expect("a folder");
-        let client = connect(folder.path(), version.clone()).await;
+        let (client, mut progress) = connect(folder.path(), version.clone()).await;
         assert_eq!(client.list_all_tools().await.expect("tools")[0].name, "execute_script", "{version}");
 
         let result = execute(&client, "progress(1) io.open('f.txt', 'w'):write('text'):close() return { 1, 2 }").await;
         assert_eq!(result.is_error, Some(false));
         let files = json!([{ "name": "f.txt", "op": "write", "bytes": 4 }]);
         assert_eq!(result.structured_content, Some(json!({ "result": [1, 2], "logs": [], "files_touched": files })), "{version}");
-        assert_eq!(*client.service().progress.lock().expect("not poisoned"), [1.0], "{version}");
+        assert_eq!(progress.recv().await, Some(1.0), "{version}");
 
         let failed = execute(&client, "error('x')").await;
         assert_eq!(failed.is_error, Some(true));
@@ -77,7 +82,7 @@ async fn each_revision_runs_scripts_and_reads_their_files() {
 #[tokio::test]
 async fn the_newest_revision_listens_for_changes() {
     let folder = TempDir::new().expect("a folder");
-    let client = connect(folder.path(), ProtocolVersion::V_2026_07_28).await;
+    let (client, _progress) = connect(folder.path(), ProtocolVersion::V_2026_07_28).await;
     let filter = SubscriptionFilter::builder().resources_list_changed().build();
     let mut changes = client.peer().listen(filter).await.expect("a subscription");
     execute(&client, "io.open('f', 'w'):close()").await;
