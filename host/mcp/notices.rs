@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 use toolscript::{Listener, Progress};
 
 /// Between two rounds, in each of which there is at most one message and one progress: 20 a second in all.
@@ -29,6 +30,7 @@ pub struct Notices {
     news: Notify,
     wants_lines: bool,
     token: Option<ProgressToken>,
+    ended: CancellationToken,
 }
 
 #[derive(Default)]
@@ -73,21 +75,25 @@ impl Notices {
     pub fn new(level: Option<LoggingLevel>, token: Option<ProgressToken>) -> Option<Arc<Self>> {
         let wants_lines = level.is_some_and(|level| level as u8 <= LoggingLevel::Info as u8);
         let wanted = wants_lines || token.is_some();
-        wanted.then(|| Arc::new(Self { waiting: Mutex::default(), news: Notify::new(), wants_lines, token }))
+        wanted
+            .then(|| Arc::new(Self { waiting: Mutex::default(), news: Notify::new(), wants_lines, token, ended: CancellationToken::new() }))
     }
 
-    /// Sends what there is, in rounds, until it is dropped.
+    /// Sends what there is, in rounds, until the run has ended and the last one is sent.
     pub async fn forward(&self, peer: &Peer<RoleServer>) {
         loop {
-            self.news.notified().await;
-            self.round(peer).await;
-            tokio::time::sleep(PACE).await;
+            tokio::select! {
+                () = self.news.notified() => self.round(peer).await,
+                () = self.ended.cancelled() => return self.round(peer).await,
+            }
+            let _ = tokio::time::timeout(PACE, self.ended.cancelled()).await;
         }
     }
 
-    /// Sends what is left, before the result.
-    pub async fn finish(&self, peer: &Peer<RoleServer>) {
-        if tokio::time::timeout(LAST_ROUND, self.round(peer)).await.is_err() {
+    /// Lets the last round be sent, before the result.
+    pub async fn finish(&self, forward: impl Future<Output = ()>) {
+        self.ended.cancel();
+        if tokio::time::timeout(LAST_ROUND, forward).await.is_err() {
             tracing::debug!("a client does not read its notifications");
         }
     }

@@ -88,6 +88,7 @@ impl Server {
         let run = loop {
             tokio::select! {
                 run = &mut run => break run,
+                // It ends only after the run has.
                 () = &mut forward => {}
                 () = context.ct.cancelled(), if !cancellation.is_cancelled() => cancellation.cancel(),
             }
@@ -96,7 +97,7 @@ impl Server {
         // A client that has gone, or is about to, hears nothing more.
         if !cancellation.is_cancelled() {
             if let Some(notices) = &notices {
-                notices.finish(&context.peer).await;
+                notices.finish(forward).await;
             }
             self.shared.changes.tell(&run.outcome.files_touched, has_session(&context).then_some(&context.peer)).await;
         }
