@@ -310,6 +310,27 @@ fn in_the_newest_revision_a_level_is_of_one_request() {
 }
 
 #[test]
+fn few_requests_may_listen_at_once() {
+    let folder = folder();
+    let mut wire = Wire::start_silently(folder.path(), &[]);
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} });
+    wire.ask("server/discover", json!({ "_meta": meta }));
+    for _ in 0..17 {
+        wire.begin("subscriptions/listen", json!({ "_meta": meta, "notifications": { "resourcesListChanged": true } }));
+    }
+    // All are acknowledged, and whichever comes last is refused.
+    let (mut acknowledged, mut refused) = (0, Vec::new());
+    while acknowledged < 17 || refused.is_empty() {
+        let message = wire.next().expect("a message");
+        match message.get("error") {
+            Some(error) => refused.push(error["message"].clone()),
+            None => acknowledged += usize::from(message["method"] == "notifications/subscriptions/acknowledged"),
+        }
+    }
+    assert_eq!(refused, ["at most 16 requests may listen at once"]);
+}
+
+#[test]
 fn hostile_lines_are_answered_or_ignored_and_the_server_goes_on() {
     let folder = folder();
     let mut wire = Wire::start(folder.path(), &[]);
