@@ -11,14 +11,19 @@ namespace
 // The first block after a seek, which may be followed by another seek.
 constexpr uint32_t kFirstBlock = 4096;
 
-// Steps of a script (calls, returns, turns of a loop) that bytes may wait for: about a millisecond of work. A buffered write
-// gives some back, as a loop that does nothing but write will have its buffer full soon.
-constexpr int kSteps = 16 * 1024;
-constexpr int kStepsOfWrite = 4;
+// Steps of a script (calls, returns, turns of a loop) that bytes may wait for: some 100 µs of work. A buffered write gives some
+// back, as a loop that does nothing but write will have its buffer full soon; but not for ever.
+constexpr int64_t kSteps = 1024;
+constexpr int64_t kStepsOfWrite = 4;
+constexpr int64_t kMostSteps = 512 * 1024;
+
+// One step may be a long call of a library function: what it allocates or looks at counts too.
+constexpr size_t kBytesOfStep = 64;
 
 File* files = nullptr;
 lua_State* vm = nullptr;
-int steps = 0;
+int64_t steps = 0;      // until the bytes that wait are written
+int64_t most_steps = 0; // the same, whatever was given back
 uint64_t waiting = 0; // in all buffers
 Problem* lost = nullptr;
 
@@ -204,12 +209,15 @@ bool file_write(File* file, const char* bytes, size_t size, Problem* problem)
     {
         if (!put_waiting(file, true, problem))
             return false;
+        // A loop that fills one buffer after another would keep the others waiting.
+        flush_all();
     }
     else if (!file->announced && !put(file, nullptr, 0, true, problem))
         return false;
     if (waiting == 0)
     {
         steps = kSteps;
+        most_steps = kMostSteps;
         guest_interrupt_soon(vm);
     }
     else if (steps < kSteps)
@@ -276,10 +284,16 @@ bool files_flush_when_due()
 {
     if (waiting == 0)
         return false;
-    if (--steps > 0)
+    if (--steps > 0 && --most_steps > 0)
         return true;
     flush_all();
     return false;
+}
+
+void files_note_work(size_t bytes)
+{
+    steps -= int64_t(bytes / kBytesOfStep);
+    most_steps -= int64_t(bytes / kBytesOfStep);
 }
 
 const Problem* files_finish()

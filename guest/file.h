@@ -42,5 +42,7 @@ void file_drop(File* file);
 bool files_any_open();
 // Called at each step of the script while bytes wait: writes them when they have waited for long enough. False if none wait.
 bool files_flush_when_due();
+// Notes that a step of the script's was a long one, by the bytes that it has worked on.
+void files_note_work(size_t bytes);
 // Writes all that waits. Answers with a problem that no call has told the script of, or null.
 const Problem* files_finish();

@@ -2,7 +2,7 @@
 //
 // Running out is an error that a script can see, never an abort: the VM's allocator answers with null, which Luau raises as
 // "not enough memory", and `new` throws, which `run.cpp` catches around the compiler.
-#include "guest.h"
+#include "file.h"
 
 #include "ldo.h"
 #include "lgc.h"
@@ -161,6 +161,7 @@ void* guest_allocate(void* userdata, void* block, size_t old_size, size_t new_si
     if (!g || new_size <= old_size)
         return realloc(block, new_size);
     set_pace(g);
+    files_note_work(new_size - old_size);
     void* result = realloc(block, new_size);
     if (!result)
     {

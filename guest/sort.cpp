@@ -1,5 +1,5 @@
 // `table.sort` for the usual case, an array of numbers in their own order; all others are Luau's.
-#include "guest.h"
+#include "file.h"
 
 #include "lobject.h"
 #include "lstate.h"
@@ -24,6 +24,7 @@ static int table_sort(lua_State* L)
     {
         LuaTable* table = hvalue(L->base);
         int count = luaH_getn(table);
+        files_note_work(size_t(count) * sizeof(TValue));
         if (!table->readonly && count <= table->sizearray && all_ordered(table->array, count))
         {
             std::sort(table->array, table->array + count, [](const TValue& a, const TValue& b) { return nvalue(&a) < nvalue(&b); });

@@ -245,16 +245,53 @@ async fn what_is_not_a_regular_file_is_refused_and_does_not_block() {
     assert!(fs::symlink_metadata(dir.path().join("fifo")).expect("it is there").file_type().is_fifo());
 }
 
+/// Writes seven bytes and then does something else until it is stopped.
+async fn written_before(work: &str) -> serde_json::Value {
+    let dir = IoDir::new();
+    let mut options = limited(|limits| limits.timeout = Duration::from_millis(500));
+    options.io = Some(dir.io.clone());
+    let source = format!("local f = io.open('seven', 'w') f:write('123') f:write('4567') local other = io.open('other', 'w') {work}");
+    let run = engine().run(&Script::new(source), options).await.expect("the run was made");
+    assert_eq!(run.outcome.result.as_ref().expect_err("stopped").kind, ErrorKind::Timeout, "{work}");
+    let mut touched = outcome(&run)["files_touched"].clone();
+    assert_eq!(touched[1]["name"], "seven");
+    touched[1].take()
+}
+
 #[tokio::test]
 async fn bytes_that_wait_are_on_disk_when_a_script_is_stopped_later() {
+    for work in [
+        "while true do end",
+        // Long steps, of which there are few.
+        "while true do local s = string.rep('y', 100000) end",
+        "local t = table.create(20000, 1) while true do table.sort(t) end",
+        "while true do local t = json.decode(json.encode(table.create(2000, 1))) end",
+        // Steps that are given back, by writes to another file.
+        "while true do other:write('x') end",
+        "while true do other:write('item ', 1, '\\n') local t = table.create(2000, 1) end",
+    ] {
+        assert_eq!(written_before(work).await, serde_json::json!({ "name": "seven", "op": "write", "bytes": 7 }), "{work}");
+    }
+}
+
+#[tokio::test]
+async fn a_log_of_long_steps_is_on_disk_as_it_grows() {
     let dir = IoDir::new();
-    let mut options = limited(|limits| limits.timeout = Duration::from_millis(300));
+    let mut options = limited(|limits| limits.timeout = Duration::from_millis(500));
     options.io = Some(dir.io.clone());
-    let script = Script::new("local f = io.open('seven', 'w') f:write('123') f:write('4567') while true do end");
-    let run = engine().run(&script, options).await.expect("the run was made");
-    assert_eq!(run.outcome.result.as_ref().expect_err("stopped").kind, ErrorKind::Timeout);
-    assert_eq!(outcome(&run)["files_touched"], serde_json::json!([{ "name": "seven", "op": "write", "bytes": 7 }]));
-    assert_eq!(fs::read_to_string(dir.path().join("seven")).expect("the file"), "1234567");
+    let source = "local f, n = io.open('log', 'w'), 0
+        while true do
+            n += 1
+            f:write('item ', n, '\\n')
+            local t = table.create(20000, 1)
+            table.sort(t)
+            local s = table.concat(t, ',')
+            print(n)
+        end";
+    let run = engine().run(&Script::new(source), options).await.expect("the run was made");
+    let items = run.outcome.logs.len();
+    let lines = fs::read_to_string(dir.path().join("log")).expect("the file").lines().count();
+    assert!(items > 3 && lines + 1 >= items, "{lines} lines on disk, {items} items done");
 }
 
 #[tokio::test]
