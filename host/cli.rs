@@ -26,7 +26,7 @@ enum Command {
     /// Runs a script and prints what it says, then its result.
     Run(run::Arguments),
     /// Serves scripts to a model over MCP.
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
 }
 
 /// Parses, runs, and answers with the exit code.

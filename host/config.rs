@@ -1,10 +1,16 @@
 //! `toolscript.toml`: every key optional, an unknown one an error that names it. Sizes are bytes.
 
+mod server;
+
+pub use server::{AuthSection, ServerSection, Transport};
+
+use crate::mcp::Allotment;
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 use std::{
     io::ErrorKind,
-    path::{Path, PathBuf},
+    num::NonZeroU32,
+    path::{Component, Path, PathBuf},
     time::Duration,
 };
 use toolscript::{Engine, EngineBuilder, Files, FilesError, Io, IoErrors, Limits};
@@ -14,6 +20,9 @@ const DEFAULT_FILE: &str = "toolscript.toml";
 
 /// The io dir, where none is named.
 const DEFAULT_IO_DIR: &str = "toolscript-files";
+
+/// Runs of one tenant that may begin in a minute.
+const DEFAULT_PER_MINUTE: NonZeroU32 = NonZeroU32::new(600).unwrap();
 
 /// The whole file.
 #[derive(Debug, Default, Deserialize)]
@@ -25,6 +34,12 @@ pub struct Config {
     /// `[io]`
     #[serde(default)]
     pub io: IoSection,
+    /// `[server]`
+    #[serde(default)]
+    pub server: ServerSection,
+    /// `[auth]`
+    #[serde(default)]
+    pub auth: AuthSection,
 }
 
 /// `[limits]`: what a run may use.
@@ -42,6 +57,12 @@ pub struct LimitsSection {
     concurrency: Option<usize>,
     /// Runs that wait.
     queue: Option<usize>,
+    /// Runs of one tenant at once.
+    tenant_concurrency: Option<usize>,
+    /// Runs of one tenant that wait.
+    tenant_queue: Option<usize>,
+    /// Runs of one tenant that may begin in a minute.
+    tenant_per_minute: Option<NonZeroU32>,
 }
 
 /// `[io]`: the files of scripts.
@@ -53,6 +74,8 @@ pub struct IoSection {
     max_files: Option<u64>,
     enabled: Option<bool>,
     errors: Option<IoErrors>,
+    /// Bytes that all files of one tenant may take.
+    pub tenant_bytes: Option<u64>,
 }
 
 impl Config {
@@ -66,6 +89,10 @@ impl Config {
         };
         let config = Self::parse(&text).with_context(|| format!("configuration {}", path.display()))?;
         config.limits.clone().resolve().check().with_context(|| format!("configuration {}: [limits]", path.display()))?;
+        if config.io.dir.as_deref().is_some_and(has_parent) {
+            bail!("configuration {}: [io] dir: {}", path.display(), FilesError::Traversal);
+        }
+        config.server.check().with_context(|| format!("configuration {}: [server]", path.display()))?;
         Ok(config)
     }
 
@@ -93,6 +120,16 @@ impl LimitsSection {
         builder
     }
 
+    /// What one tenant may use of an engine: a quarter of its runs and of its queue, and ten runs a second, where nothing is set.
+    pub fn allotment(&self) -> Allotment {
+        let engine = self.engine();
+        Allotment {
+            running: self.tenant_concurrency.unwrap_or(engine.runs() / 4).max(1),
+            waiting: self.tenant_queue.unwrap_or(engine.waiting_runs() / 4),
+            per_minute: self.tenant_per_minute.unwrap_or(DEFAULT_PER_MINUTE),
+        }
+    }
+
     /// These limits, with the defaults for what is not set.
     pub fn resolve(self) -> Limits {
         let mut limits = Limits::default();
@@ -113,24 +150,24 @@ impl IoSection {
     /// The files of scripts: in the directory that the command line names, or else in this section's, or in `./toolscript-files`.
     /// Naming one on the command line switches them on, and without `enabled` it is `default` that decides.
     pub fn resolve(&self, named: Option<&Path>, default: bool) -> Result<Option<Io>> {
+        if named.is_none() && !self.enabled.unwrap_or(default) {
+            return Ok(None);
+        }
         let (origin, dir) = match (named, &self.dir) {
             (Some(dir), _) => ("--io-dir", dir),
             (None, Some(dir)) => ("[io] dir", dir.as_path()),
             (None, None) => ("the io dir", Path::new(DEFAULT_IO_DIR)),
         };
-        let off = named.is_none() && !self.enabled.unwrap_or(default);
-        let files = match Files::new(dir) {
-            // What is there does not matter to a run without files; a wrong name is wrong all the same.
-            Err(error) if off && !matches!(error, FilesError::Traversal) => return Ok(None),
-            files => files.with_context(|| format!("{origin} {}", dir.display()))?,
-        };
-        if off {
-            return Ok(None);
-        }
+        let files = Files::new(dir).with_context(|| format!("{origin} {}", dir.display()))?;
         let mut io = Io::new(files);
         io.max_bytes = self.max_bytes.unwrap_or(io.max_bytes);
         io.max_files = self.max_files.unwrap_or(io.max_files);
         io.errors = self.errors.unwrap_or(io.errors);
         Ok(Some(io))
     }
+}
+
+/// Whether a path has `..` in it, which is wrong whether or not it is used.
+fn has_parent(path: &Path) -> bool {
+    path.components().any(|component| component == Component::ParentDir)
 }

@@ -77,7 +77,7 @@ mod files;
 pub use bridge::{Blocking, Listener, Progress};
 pub use engine::{
     DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, HostCalls, InvalidLimit, Io, IoErrors, Limits, Outcome, Receipt, Refusal,
-    Run, RunOptions, Script, ScriptError,
+    Run, RunOptions, Script, ScriptError, Share,
 };
 pub use files::{FileEntry, FileError, FileOperation, FileTouched, Files, FilesError};
 

@@ -182,21 +182,30 @@ fn a_wrong_configuration_is_named() {
     for (config, message) in [
         (
             "[limits]\n\ntimeot = 3\n",
-            "line 3: unknown field `timeot`, expected one of `timeout`, `fuel`, `memory`, `script`, `logs`, `result`, `concurrency`, `queue`",
+            "line 3: unknown field `timeot`, expected one of `timeout`, `fuel`, `memory`, `script`, `logs`, `result`, `concurrency`, `queue`, `tenant_concurrency`, `tenant_queue`, `tenant_per_minute`",
         ),
-        ("[limit]\n", "line 1: unknown field `limit`, expected `limits` or `io`"),
+        ("[limit]\n", "line 1: unknown field `limit`, expected one of `limits`, `io`, `server`, `auth`"),
         ("[limits]\ntimeout = \"long\"\n", "line 2: invalid type: string \"long\", expected f64"),
         ("[limits]\nmemory = 5\n", "[limits]: memory must be between 4 MiB and 4096 MiB"),
         ("[limits]\ntimeout = -1\n", "[limits]: timeout must be more than 0 and at most 86400 seconds"),
         (
             "[io]\ndirectory = \"x\"\n",
-            "line 2: unknown field `directory`, expected one of `dir`, `max_bytes`, `max_files`, `enabled`, `errors`",
+            "line 2: unknown field `directory`, expected one of `dir`, `max_bytes`, `max_files`, `enabled`, `errors`, `tenant_bytes`",
         ),
         ("[io]\nmax_bytes = \"50 MiB\"\n", "line 2: invalid type: string \"50 MiB\", expected u64"),
         ("[io]\nmax_bytes = -1\n", "line 2: invalid value: integer `-1`, expected u64"),
         ("[io]\nerrors = \"ignore\"\n", "line 2: unknown variant `ignore`, expected `raise` or `return`"),
         ("[io]\nenabled = \"yes\"\n", "line 2: invalid type: string \"yes\", expected a boolean"),
         ("[output]\ndir = \"x\"\n", "[output] was replaced by [io], with dir, max_bytes, max_files, enabled and errors"),
+        ("[server]\nlisten = 8080\n", "line 2: invalid type: integer `8080`, expected a string"),
+        ("[server]\ntransport = \"ws\"\n", "line 2: unknown variant `ws`, expected `stdio` or `http`"),
+        ("[server]\ndrain = -1\n", "[server]: drain must be a number of seconds, at most 86400"),
+        ("[server]\nconnections = 0\n", "[server]: connections must be more than 0"),
+        ("[server]\npublic_url = \"tools\"\n", "line 2: relative URL without a base: \"tools\""),
+        (
+            "[auth]\nissuer = \"https://a\"\n",
+            "line 2: unknown field `issuer`, expected one of `authority`, `audience`, `jwks_uri`, `scope`",
+        ),
         ("limits = \n", "line 1: string values must be quoted, expected literal string"),
     ] {
         fs::write(folder.path().join("toolscript.toml"), config).expect("a file");
@@ -204,9 +213,12 @@ fn a_wrong_configuration_is_named() {
         refused(&output, &format!("configuration toolscript.toml: {message}"));
     }
     for dir in ["../x", "a/../x", "/tmp/../x"] {
-        fs::write(folder.path().join("toolscript.toml"), format!("[io]\nenabled = false\ndir = \"{dir}\"\n")).expect("a file");
-        let output = toolscript(&folder, &["run", "-e", "return 1"]).output().expect("it runs");
-        refused(&output, &format!("[io] dir {dir}: a path with '..' is not allowed; name the folder itself"));
+        fs::write(folder.path().join("toolscript.toml"), format!("[io]\ndir = \"{dir}\"\n")).expect("a file");
+        // Also where it is not used.
+        for flags in [&[][..], &["--no-io"], &["--io-dir", "files"]] {
+            let output = toolscript(&folder, &[&["run", "-e", "return 1"], flags].concat()).output().expect("it runs");
+            refused(&output, "configuration toolscript.toml: [io] dir: a path with '..' is not allowed; name the folder itself");
+        }
     }
     let output = toolscript(&folder, &["run", "-e", "return 1", "--config", "nowhere.toml"]).output().expect("it runs");
     refused(&output, "can't read the configuration nowhere.toml: No such file or directory (os error 2)");

@@ -83,29 +83,35 @@ fn without_files_there_is_nothing_of_them() {
     assert!(tool["description"].as_str().expect("a text").contains("Files are switched off."));
     assert_eq!(tool["annotations"]["readOnlyHint"], true);
     assert_eq!(wire.run("return io == nil and os.remove == nil")["structuredContent"]["result"], true);
-    assert_eq!(wire.ask("resources/list", json!({}))["result"]["resources"], json!([]));
-    assert_eq!(wire.ask("resources/read", json!({ "uri": "io:///x" }))["error"]["code"], -32002);
+    for (method, params) in [("resources/list", json!({})), ("resources/read", json!({ "uri": "io:///x" })), ("prompts/list", json!({}))] {
+        assert_eq!(wire.ask(method, params)["error"]["code"], -32601, "{method} is not offered");
+    }
 }
 
 #[test]
-fn wrong_arguments_are_invalid_params_that_name_the_field() {
+fn wrong_arguments_are_a_failed_result_that_names_the_field() {
+    let folder = folder();
+    let mut wire = Wire::start(folder.path(), &[]);
+    for (arguments, message) in [
+        (json!({}), "Invalid params: `script` is required"),
+        (json!({ "script": 7 }), "Invalid params: `script` must be a string"),
+        (json!({ "script": "", "timeout_ms": -5 }), "Invalid params: `timeout_ms` must be a whole number of milliseconds, at least 1"),
+        (json!({ "script": "", "extra": 1 }), "Invalid params: `extra` is not a parameter; there are `script` and `timeout_ms`"),
+        (json!({ "script": "-".repeat(1_048_577) }), "Invalid params: `script`: the script is 1048577 bytes; at most 1048576 are allowed"),
+    ] {
+        let answer = wire.ask("tools/call", json!({ "name": "execute_script", "arguments": arguments }));
+        assert_eq!(answer["result"], json!({ "content": [{ "type": "text", "text": message }], "isError": true }));
+    }
+}
+
+#[test]
+fn wrong_parameters_are_an_error_of_the_request() {
     let folder = folder();
     let mut wire = Wire::start(folder.path(), &[]);
     for (params, message) in [
-        (json!({ "name": "execute_script" }), "Invalid params: `script` is required"),
-        (json!({ "name": "execute_script", "arguments": { "script": 7 } }), "Invalid params: `script` must be a string"),
-        (
-            json!({ "name": "execute_script", "arguments": { "script": "", "timeout_ms": -5 } }),
-            "Invalid params: `timeout_ms` must be a whole number of milliseconds, at least 1",
-        ),
-        (
-            json!({ "name": "execute_script", "arguments": { "script": "", "extra": 1 } }),
-            "Invalid params: `extra` is not a parameter; there are `script` and `timeout_ms`",
-        ),
         (json!({ "name": "other" }), "Invalid params: `name`: there is no such tool; there is `execute_script`"),
         (json!({ "name": 7 }), "Invalid params: `name` must be a string and `arguments` an object"),
         (json!({ "name": "execute_script", "arguments": [] }), "Invalid params: `name` must be a string and `arguments` an object"),
-        (call(&"-".repeat(1_048_577)), "Invalid params: `script`: the script is 1048577 bytes; at most 1048576 are allowed"),
     ] {
         let answer = wire.ask("tools/call", params);
         assert_eq!((&answer["error"]["code"], &answer["error"]["message"]), (&json!(-32602), &json!(message)));

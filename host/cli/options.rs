@@ -7,6 +7,7 @@ use std::{path::PathBuf, time::Duration};
 use toolscript::{Io, Limits};
 
 #[derive(Args)]
+#[command(next_help_heading = "Limits and files")]
 pub struct LimitArguments {
     /// Wall time of a script in seconds [default: 30]
     #[arg(long, value_name = "S", value_parser = seconds)]

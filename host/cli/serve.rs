@@ -1,62 +1,85 @@
 //! `toolscript serve`.
 
+mod http;
+
 use super::{options::LimitArguments, signals, terminal};
 use crate::{
-    config::Config,
-    mcp::{Server, Settings, serve_stdio},
+    config::{Config, Transport},
+    mcp::{Metrics, Server, Settings, Tenant, max_message, serve_stdio},
 };
-use anyhow::{Context as _, Result};
-use clap::{Args, ValueEnum};
+use anyhow::{Context as _, Result, ensure};
+use clap::Args;
 use std::{
     io::{self, IsTerminal as _, Write as _},
     process::ExitCode,
+    sync::Arc,
 };
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
-use toolscript::{Blocking, ErrorKind};
+use toolscript::{Blocking, EngineError, ErrorKind, Io};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// How clients reach the server
-    #[arg(long, value_enum, default_value_t = Transport::Stdio)]
-    transport: Transport,
+    #[command(flatten)]
+    http: http::HttpArguments,
 
     #[command(flatten)]
     limits: LimitArguments,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Transport {
-    /// Standard input and output, for a client that starts this program
-    Stdio,
-}
-
 /// Serves until the client goes or a signal comes; an error is wrong usage or configuration.
 pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
-    let Transport::Stdio = arguments.transport;
     let config = Config::find(arguments.limits.config.as_deref())?;
     let limits = arguments.limits.resolve(&config)?;
-    let files = arguments.limits.files(&config, true)?;
+    let transport = arguments.http.transport(&config)?;
+    let mut files = arguments.limits.files(&config, transport == Transport::Stdio)?;
+    let http = match transport {
+        Transport::Stdio => None,
+        Transport::Http => Some(arguments.http.resolve(&config, &limits)?),
+    };
+    // Where each tenant has files of their own, each has a limit of their own.
+    if let (Some(io), Some(bytes), false) = (&mut files, config.io.tenant_bytes, http.as_ref().is_some_and(http::Http::has_tenants)) {
+        io.files = io.files.clone().with_disk_limit(bytes).context("the files of the io dir can't be counted")?;
+    }
     signals::raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("can't start the runtime")?;
     // Each run is a task of this runtime's.
     let engine = match config.limits.engine().blocking(Blocking::InPlace).build() {
         Ok(engine) => engine,
-        Err(error) => {
-            terminal::error_line(&error.to_string());
-            return Ok(ExitCode::from(ErrorKind::Internal.exit_code()));
-        }
+        Err(error) => return Ok(no_engine(&error)),
     };
-    let shutdown = CancellationToken::new();
-    runtime.spawn(signals::cancel_on_signal(shutdown.clone()));
-    if io::stdin().is_terminal() {
-        let _ = writeln!(io::stderr(), "serving MCP on standard input and output, for a client that starts this program; Ctrl-D ends it");
-    }
-    let server = Server::new(Settings { engine, limits, io: files, shutdown: shutdown.clone() });
-    let served = runtime.block_on(serve_stdio(server, shutdown));
+    let (draining, shutdown) = (CancellationToken::new(), CancellationToken::new());
+    let settings = Arc::new(Settings { engine, limits, metrics: Metrics::default(), draining, shutdown });
+    let served = match http {
+        None => over_stdio(&runtime, settings, files),
+        Some(http) => runtime.block_on(http.serve(settings, files)),
+    };
     // A thread may wait for input that never comes.
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS).or_else(|error| {
         terminal::error_line(&format!("{error:#}"));
         Ok(ExitCode::from(ErrorKind::Internal.exit_code()))
     })
+}
+
+fn no_engine(error: &EngineError) -> ExitCode {
+    terminal::error_line(&error.to_string());
+    ExitCode::from(ErrorKind::Internal.exit_code())
+}
+
+fn over_stdio(runtime: &Runtime, settings: Arc<Settings>, files: Option<Io>) -> Result<()> {
+    let shutdown = settings.shutdown.clone();
+    runtime.spawn(signals::cancel_on_signal(shutdown.clone()));
+    if io::stdin().is_terminal() {
+        let _ = writeln!(io::stderr(), "serving MCP on standard input and output, for a client that starts this program; Ctrl-D ends it");
+    }
+    let most = max_message(&settings.limits);
+    let server = Server::new(Arc::new(Tenant::new(settings, files, None)));
+    runtime.block_on(serve_stdio(server, most, shutdown))
+}
+
+/// Refuses what only a server over HTTP has.
+fn only_over_http(is_there: bool, name: &str) -> Result<()> {
+    ensure!(!is_there, "{name} is for servers over HTTP; add --transport http");
+    Ok(())
 }

@@ -11,6 +11,13 @@ pub async fn cancel_on_signal(cancellation: CancellationToken) {
     std::process::exit(130);
 }
 
+/// The first signal lets a server end what it has begun; the second ends it at once, and the third the program.
+pub async fn drain_on_signal(draining: CancellationToken, shutdown: CancellationToken) {
+    signal().await;
+    draining.cancel();
+    cancel_on_signal(shutdown).await;
+}
+
 async fn signal() {
     #[cfg(unix)]
     {

@@ -14,16 +14,18 @@ mod pool;
 mod receipt;
 mod run;
 mod script;
+mod turns;
 
 pub use limits::{InvalidLimit, Limits};
 pub use outcome::{DecodeError, ErrorKind, Outcome, ScriptError};
 pub use receipt::{HostCalls, Receipt};
 pub use run::{Refusal, Run};
 pub use script::{Io, IoErrors, RunOptions, Script};
+pub use turns::Share;
 
 use crate::bridge::Blocking;
-use std::sync::{Arc, atomic::AtomicUsize};
-use tokio::sync::Semaphore;
+use std::sync::Arc;
+use turns::Turns;
 use wasmtime::component::{ComponentExportIndex, InstancePre, Linker};
 
 /// Runs at once for each core: a run that waits for the host leaves its core to others.
@@ -49,10 +51,7 @@ struct Shared {
     engine: wasmtime::Engine,
     guest: InstancePre<run::State>,
     run_export: ComponentExportIndex,
-    permits: Semaphore,
-    concurrency: usize,
-    waiting: AtomicUsize,
-    queue: usize,
+    turns: Turns,
     blocking: Blocking,
 }
 
@@ -70,6 +69,18 @@ impl Engine {
     #[must_use]
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
+    }
+
+    /// Runs that are under way.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.shared.turns.running()
+    }
+
+    /// Runs that wait for their turn, those that wait for one of their [`Share`] left out.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.shared.turns.waiting()
     }
 }
 
@@ -115,6 +126,18 @@ impl EngineBuilder {
         self
     }
 
+    /// How many runs there may be at once.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.concurrency
+    }
+
+    /// How many runs may wait for their turn.
+    #[must_use]
+    pub fn waiting_runs(&self) -> usize {
+        self.queue
+    }
+
     /// Loads the guest and reserves the pool.
     ///
     /// # Errors
@@ -139,10 +162,7 @@ impl EngineBuilder {
                 engine,
                 guest,
                 run_export,
-                permits: Semaphore::new(self.concurrency),
-                concurrency: self.concurrency,
-                waiting: AtomicUsize::new(0),
-                queue: self.queue,
+                turns: Turns::new(self.concurrency, self.queue),
                 blocking: self.blocking,
             }),
         })

@@ -1,7 +1,7 @@
 //! One run: a permit, a fresh instance, one call, and an account of it.
 
 use super::{
-    Engine, Shared, account,
+    Engine, account,
     contract::{Failure, Request, RunFunction},
     limits::{ARGUMENTS, InvalidLimit, LOG_LINE_OVERHEAD},
     meter::{self, Meter, Stop},
@@ -13,8 +13,7 @@ use crate::{
     bridge::{Imports, LogBook},
     files::{Account, Session},
 };
-use std::{future::poll_fn, pin::pin, sync::atomic::Ordering, task::Poll, time::Instant};
-use tokio::sync::SemaphorePermit;
+use std::{future::poll_fn, pin::pin, task::Poll, time::Instant};
 use wasmtime::{Store, component::WasmStr};
 
 /// What came of a run that was made.
@@ -98,7 +97,11 @@ impl Engine {
     /// made always has an outcome.
     pub async fn run(&self, script: &Script, options: RunOptions) -> Result<Run, Refusal> {
         check(script, &options)?;
-        let Some(_permit) = self.permit(&options).await? else {
+        let mut _turn_of_share = None;
+        if let Some(share) = &options.share {
+            _turn_of_share = share.turns().take(&options.cancellation).await?;
+        }
+        let Some(_turn) = self.shared.turns.take(&options.cancellation).await? else {
             return Ok(account::cancelled_while_waiting());
         };
         let started = Instant::now();
@@ -113,21 +116,6 @@ impl Engine {
         };
         let files = files.close().await;
         Ok(account::conclude(store, ending, files, &options, fuel, started))
-    }
-
-    /// Waits for a turn; nothing if the run was cancelled meanwhile.
-    async fn permit(&self, options: &RunOptions) -> Result<Option<SemaphorePermit<'_>>, Refusal> {
-        let shared = &self.shared;
-        if let Ok(permit) = shared.permits.try_acquire() {
-            return Ok(Some(permit));
-        }
-        let waiting = Waiting::enter(shared)?;
-        let permit = tokio::select! {
-            permit = shared.permits.acquire() => permit.ok(),
-            () = options.cancellation.cancelled() => None,
-        };
-        drop(waiting);
-        Ok(permit)
     }
 
     async fn call(&self, store: &mut Store<State>, script: &Script, options: &RunOptions) -> Ending {
@@ -201,26 +189,6 @@ impl Drop for OpenFiles {
         {
             runtime.spawn_blocking(move || files.finish());
         }
-    }
-}
-
-/// A place in the queue, given back when it is dropped.
-struct Waiting<'a>(&'a Shared);
-
-impl<'a> Waiting<'a> {
-    fn enter(shared: &'a Shared) -> Result<Self, Refusal> {
-        let waiting = shared.waiting.fetch_add(1, Ordering::Relaxed);
-        let place = Self(shared);
-        if waiting >= shared.queue {
-            return Err(Refusal::Busy { running: shared.concurrency, waiting });
-        }
-        Ok(place)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

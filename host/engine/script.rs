@@ -1,6 +1,6 @@
 //! What to run, and how this once.
 
-use super::{contract::Refusals, limits::Limits};
+use super::{contract::Refusals, limits::Limits, turns::Share};
 use crate::{
     bridge::Listener,
     files::{Files, Quota, Session},
@@ -34,7 +34,8 @@ impl Script {
 
 /// How to run a script this once.
 ///
-/// The defaults: the limits of [`Limits::default`], no files, a token that nobody cancels, nobody listening, a seed from the system.
+/// The defaults: the limits of [`Limits::default`], no files, a token that nobody cancels, nobody listening, a seed from the system, no
+/// share.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct RunOptions {
@@ -48,6 +49,8 @@ pub struct RunOptions {
     pub listener: Option<Arc<dyn Listener>>,
     /// Seeds `math.random`, for a run that can be repeated.
     pub seed: Option<u64>,
+    /// The part of the engine's runs that this one belongs to; without it, it may be any.
+    pub share: Option<Share>,
 }
 
 impl RunOptions {
@@ -76,6 +79,13 @@ impl RunOptions {
     #[must_use]
     pub fn with_listener(mut self, listener: Arc<dyn Listener>) -> Self {
         self.listener = Some(listener);
+        self
+    }
+
+    /// The same options with this share.
+    #[must_use]
+    pub fn with_share(mut self, share: Share) -> Self {
+        self.share = Some(share);
         self
     }
 

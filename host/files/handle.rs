@@ -1,11 +1,8 @@
 //! One open file.
 
-use super::{error::FileError, path::FilePath, quota::Quota, touched::Touched};
+use super::{disk::Ledger, error::FileError, path::FilePath, quota::Quota, root::Files, touched::Touched};
 use cap_std::fs::File;
-use std::{
-    io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _},
-    sync::RwLock,
-};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 
 /// How a file is opened: as Lua's `r`, `w`, `a`, and the same with `+`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +63,15 @@ pub struct Position {
     pub offset: u64,
     /// What may still be written.
     pub allowance: u64,
+}
+
+/// What a write costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// Against the run's quota: its bytes, and those of a hole before them.
+    pub counted: u64,
+    /// On disk: what the file becomes longer by.
+    pub growth: u64,
 }
 
 /// An open file of a session.
@@ -133,30 +139,42 @@ impl Handle {
         Ok(size.saturating_sub(position))
     }
 
-    /// What writing so many bytes at the position counts: those that a hole before them has, too.
-    pub fn cost(&mut self, bytes: u64) -> Result<u64, FileError> {
+    /// What writing so many bytes at the position costs.
+    pub fn cost(&mut self, bytes: u64) -> Result<Cost, FileError> {
         self.check_writes()?;
         let (position, size) = self.position_and_size().map_err(|error| FileError::system(&self.path, &error))?;
         let start = if self.mode.appends() { size } else { position };
-        check_file_size(start.saturating_add(bytes)).map_err(|error| FileError::system(&self.path, &error))?;
-        Ok(start.saturating_sub(size).saturating_add(bytes))
+        let end = start.saturating_add(bytes);
+        check_file_size(end).map_err(|error| FileError::system(&self.path, &error))?;
+        Ok(Cost { counted: start.saturating_sub(size).saturating_add(bytes), growth: end.saturating_sub(size) })
     }
 
     /// Writes all the bytes, after they were counted.
-    pub fn write(&mut self, bytes: &[u8], quota: &mut Quota, touched: &mut Touched, shrinking: &RwLock<()>) -> Result<(), FileError> {
-        let _shared = shrinking.read();
-        quota.write(self.cost(bytes.len() as u64)?)?;
+    pub fn write(&mut self, bytes: &[u8], quota: &mut Quota, touched: &mut Touched, files: &Files) -> Result<(), FileError> {
+        let _shared = files.shrinking().read();
+        let mut ledger = Ledger::open(files);
+        let cost = self.cost(bytes.len() as u64)?;
+        quota.check_write(cost.counted)?;
+        ledger.take(cost.growth)?;
+        quota.write(cost.counted)?;
         let mut rest = bytes;
         while !rest.is_empty() {
-            match self.file.write(rest) {
-                Ok(0) => return Err(FileError::system(&self.path, &ErrorKind::WriteZero.into())),
+            let failed = match self.file.write(rest) {
+                Ok(0) => ErrorKind::WriteZero.into(),
                 Ok(count) => {
                     rest = &rest[count..];
-                    if self.mode.appends() { touched.append(&self.path) } else { touched.change(&self.path) }
+                    if self.mode.appends() {
+                        touched.append(&self.path)
+                    } else {
+                        touched.change(&self.path)
+                    }
+                    continue;
                 }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(FileError::system(&self.path, &error)),
-            }
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => error,
+            };
+            ledger.give_back(cost.growth.min(rest.len() as u64));
+            return Err(FileError::system(&self.path, &failed));
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 //!
 //! Nothing in here follows a symbolic link, opens what is not a regular file, or puts a path of the host's into a message.
 
+mod disk;
 mod error;
 mod handle;
 mod path;

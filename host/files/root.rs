@@ -1,6 +1,6 @@
 //! The io dir: opened once, made when it is first written to.
 
-use super::{error::FileError, path::FilePath};
+use super::{disk::DiskLimit, error::FileError, path::FilePath, tree};
 use cap_fs_ext::DirExt as _;
 use cap_std::{ambient_authority, fs::Dir};
 use std::{
@@ -21,11 +21,20 @@ pub struct Files {
 
 #[derive(Debug)]
 struct Shared {
-    /// The folder that the io dir lies in, by the name that the caller gave.
-    parent: PathBuf,
+    parent: Parent,
     name: OsString,
     root: OnceLock<Arc<Dir>>,
     shrinking: RwLock<()>,
+    disk: Option<DiskLimit>,
+}
+
+/// The folder that an io dir lies in.
+#[derive(Clone, Debug)]
+enum Parent {
+    /// By the name that the caller gave.
+    Path(PathBuf),
+    /// Another io dir.
+    Files(Files),
 }
 
 /// Why a directory can't be an io dir.
@@ -59,7 +68,37 @@ impl Files {
         }
         let absolute = std::path::absolute(dir).map_err(FilesError::Unusable)?;
         let (Some(parent), Some(name)) = (absolute.parent(), absolute.file_name()) else { return Err(FilesError::Root) };
-        let shared = Shared { parent: parent.into(), name: name.into(), root: OnceLock::new(), shrinking: RwLock::new(()) };
+        Self::open(Parent::Path(parent.into()), name.into())
+    }
+
+    /// The files of one folder in this directory, as a directory of their own; neither need exist yet.
+    ///
+    /// # Errors
+    ///
+    /// When the name is not that of one folder, or what is there is a link or no folder.
+    pub fn folder(&self, name: &str) -> Result<Self, FilesError> {
+        let mut components = Path::new(name).components();
+        match (components.next(), components.next()) {
+            (Some(Component::Normal(only)), None) if only == name => Self::open(Parent::Files(self.clone()), name.into()),
+            _ => Err(FilesError::Traversal),
+        }
+    }
+
+    /// The same directory, with a limit on what all files in it may take together. What is there is counted now, which blocks; it is
+    /// kept up to date by what scripts do with the files that this returns. Each file and folder counts 1 KiB beside its contents.
+    ///
+    /// # Errors
+    ///
+    /// When a folder can't be read.
+    pub fn with_disk_limit(self, max_bytes: u64) -> Result<Self, FileError> {
+        let disk = DiskLimit::new(max_bytes, tree::size(&self)?);
+        let Shared { parent, name, root, .. } = &*self.shared;
+        let (parent, name, root) = (parent.clone(), name.clone(), root.clone());
+        Ok(Self { shared: Arc::new(Shared { parent, name, root, shrinking: RwLock::new(()), disk: Some(disk) }) })
+    }
+
+    fn open(parent: Parent, name: OsString) -> Result<Self, FilesError> {
+        let shared = Shared { parent, name, root: OnceLock::new(), shrinking: RwLock::new(()), disk: None };
         let files = Self { shared: Arc::new(shared) };
         match files.existing() {
             Ok(_) => Ok(files),
@@ -78,11 +117,20 @@ impl Files {
 
     /// The directory, made if it does not exist.
     pub(super) fn make_root(&self, path: &FilePath) -> Result<Arc<Dir>, FileError> {
-        if let Some(root) = self.root(path)? {
+        self.existing_or_made().map_err(|error| FileError::system(path, &error))
+    }
+
+    fn existing_or_made(&self) -> io::Result<Arc<Dir>> {
+        if let Some(root) = self.existing()? {
             return Ok(root);
         }
-        let made = self.shared.make().and_then(|()| self.existing());
-        made.and_then(|root| root.ok_or_else(|| io::ErrorKind::NotFound.into())).map_err(|error| FileError::system(path, &error))
+        self.shared.make()?;
+        self.existing()?.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// The limit on all files together, if there is one.
+    pub(super) fn disk(&self) -> Option<&DiskLimit> {
+        self.shared.disk.as_ref()
     }
 
     /// Held shared by whoever writes at a place that it has compared with a file's size, and alone by whoever makes a file
@@ -95,9 +143,7 @@ impl Files {
         if let Some(root) = self.shared.root.get() {
             return Ok(Some(Arc::clone(root)));
         }
-        let opened =
-            Dir::open_ambient_dir(&self.shared.parent, ambient_authority()).and_then(|parent| parent.open_dir_nofollow(&self.shared.name));
-        match opened {
+        match self.shared.open() {
             // Of two runs that open it at the same time, one wins, and both use that one's.
             Ok(dir) => Ok(Some(Arc::clone(self.shared.root.get_or_init(|| Arc::new(dir))))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -107,15 +153,31 @@ impl Files {
 }
 
 impl Shared {
-    /// Making a folder follows no link in its own name; opening it afterwards does not either.
+    /// Opening follows no link in its own name; making it does not either.
+    fn open(&self) -> io::Result<Dir> {
+        self.parent()?.open_dir_nofollow(&self.name)
+    }
+
     fn make(&self) -> io::Result<()> {
-        Dir::create_ambient_dir_all(&self.parent, ambient_authority())?;
-        let parent = Dir::open_ambient_dir(&self.parent, ambient_authority())?;
+        let parent = match &self.parent {
+            Parent::Path(path) => {
+                Dir::create_ambient_dir_all(path, ambient_authority())?;
+                self.parent()?
+            }
+            Parent::Files(files) => files.existing_or_made()?,
+        };
         parent.create_dir(&self.name).or_else(|error| if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) })
     }
 
+    /// The folder that it lies in, if that exists.
+    fn parent(&self) -> io::Result<Arc<Dir>> {
+        match &self.parent {
+            Parent::Path(path) => Dir::open_ambient_dir(path, ambient_authority()).map(Arc::new),
+            Parent::Files(files) => files.existing()?.ok_or_else(|| io::ErrorKind::NotFound.into()),
+        }
+    }
+
     fn is_link(&self) -> bool {
-        let parent = Dir::open_ambient_dir(&self.parent, ambient_authority());
-        parent.and_then(|parent| parent.symlink_metadata(&self.name)).is_ok_and(|metadata| metadata.is_symlink())
+        self.parent().and_then(|parent| parent.symlink_metadata(&self.name)).is_ok_and(|metadata| metadata.is_symlink())
     }
 }

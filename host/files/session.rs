@@ -76,7 +76,7 @@ impl Session {
             Some(free) => *free = Some(handle),
             None => handles.push(Some(handle)),
         }
-        Ok((u32::try_from(slot).unwrap_or(u32::MAX), quota.allowance()))
+        Ok((u32::try_from(slot).unwrap_or(u32::MAX), open.allowance()))
     }
 
     /// At most `most` bytes, and at most [`MAX_BLOCK`]; none is the end of the file.
@@ -96,7 +96,7 @@ impl Session {
     pub fn announce(&self, handle: u32, waiting: bool) -> Result<u64, FileError> {
         let mut open = self.lock_always();
         open.handle(handle)?.wait(waiting)?;
-        Ok(open.quota.allowance())
+        Ok(open.allowance())
     }
 
     /// Writes all the bytes; what may still be written. `waiting` says that more bytes are on their way.
@@ -106,17 +106,20 @@ impl Session {
         let handle = find(handles, handle)?;
         // After an error nothing is on its way.
         handle.wait(false)?;
-        handle.write(bytes, quota, touched, files.shrinking())?;
+        handle.write(bytes, quota, touched, files)?;
         handle.wait(waiting)?;
-        Ok(quota.allowance())
+        Ok(open.allowance())
     }
 
     /// Whether so many bytes may be written at the position of a file, with the hole before them.
     pub fn check_write(&self, handle: u32, bytes: u64) -> Result<(), FileError> {
         let mut open = self.lock()?;
-        let Open { quota, handles, .. } = &mut *open;
+        let Open { files, quota, handles, .. } = &mut *open;
         let handle = find(handles, handle)?;
-        let checked = handle.cost(bytes).and_then(|cost| quota.check_write(cost));
+        let checked = handle.cost(bytes).and_then(|cost| {
+            quota.check_write(cost.counted)?;
+            files.check_disk(cost.growth)
+        });
         // After an error nothing is on its way.
         handle.wait(checked.is_ok())?;
         checked
@@ -126,7 +129,7 @@ impl Session {
     pub fn seek(&self, handle: u32, from: Whence, offset: i64) -> Result<Position, FileError> {
         let mut open = self.lock()?;
         let offset = open.handle(handle)?.seek(from, offset)?;
-        Ok(Position { offset, allowance: open.quota.allowance() })
+        Ok(Position { offset, allowance: open.allowance() })
     }
 
     /// Lets go of a file; what its handle kept waiting is lost. The next operation closes it, as that may block.
@@ -198,6 +201,11 @@ impl Session {
 }
 
 impl Open {
+    /// What may still be written, by the run's quota and by the disk's limit. Nobody is trusted with it: each write is checked.
+    fn allowance(&self) -> u64 {
+        self.quota.allowance().min(self.files.disk_left())
+    }
+
     fn free_slot(&self) -> Result<usize, FileError> {
         let slot = self.handles.iter().position(Option::is_none).unwrap_or(self.handles.len());
         if slot < MAX_HANDLES { Ok(slot) } else { Err(FileError::Limit(format!("too many open files (max {MAX_HANDLES})"))) }

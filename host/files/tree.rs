@@ -1,6 +1,7 @@
 //! All files below the io dir, and the contents of one: for those who look at them from outside of a script.
 
 use super::{
+    disk::ENTRY,
     error::FileError,
     handle::Mode,
     path::{FilePath, MAX_COMPONENTS},
@@ -8,6 +9,7 @@ use super::{
     root::Files,
     walk,
 };
+use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 use std::{io::Read as _, sync::Arc};
 
@@ -31,31 +33,17 @@ impl Files {
     ///
     /// When a folder can't be read, or there are more than 100,000 files.
     pub fn tree(&self) -> Result<Vec<FileEntry>, FileError> {
-        let mut entries = Vec::new();
-        let here = FilePath::parse(b".")?;
-        let mut folders: Vec<(String, usize, Arc<Dir>)> = self.root(&here)?.into_iter().map(|root| (String::new(), 0, root)).collect();
-        while let Some((prefix, depth, folder)) = folders.pop() {
-            let system = |error: std::io::Error| FileError::system(&here, &error);
-            for entry in folder.entries().map_err(system)? {
-                let entry = entry.map_err(system)?;
-                let Ok(own_name) = entry.file_name().into_string() else { continue };
-                let name = format!("{prefix}{own_name}");
-                let kind = entry.file_type().map_err(system)?;
-                if kind.is_file() {
-                    // What is gone by now is not there.
-                    let Ok(metadata) = entry.metadata() else { continue };
-                    entries.push(FileEntry { name, bytes: metadata.len() });
-                } else if kind.is_dir() && depth + 1 < MAX_COMPONENTS {
-                    // The same, and what became a link meanwhile.
-                    if let Ok(Some(next)) = walk::step(&folder, &here, &own_name) {
-                        folders.push((format!("{name}/"), depth + 1, Arc::new(next)));
-                    }
-                }
-                if entries.len() + folders.len() > MAX_FILES {
-                    return Err(FileError::Limit(format!("there are more than {MAX_FILES} files")));
-                }
+        let (mut entries, mut folders) = (Vec::new(), 0);
+        visit(self, |entry| {
+            match entry {
+                Found { name: Some(name), bytes: Some(bytes) } => entries.push(FileEntry { name, bytes }),
+                Found { .. } => folders += 1,
             }
-        }
+            if entries.len() + folders > MAX_FILES {
+                return Err(FileError::Limit(format!("there are more than {MAX_FILES} files")));
+            }
+            Ok(())
+        })?;
         entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         Ok(entries)
     }
@@ -76,4 +64,51 @@ impl Files {
         }
         Ok(bytes)
     }
+}
+
+/// What all files take, as [`super::disk`] counts it.
+pub fn size(files: &Files) -> Result<u64, FileError> {
+    let mut total = 0_u64;
+    visit(files, |entry| {
+        total = total.saturating_add(ENTRY).saturating_add(entry.bytes.unwrap_or(0));
+        Ok(())
+    })?;
+    Ok(total)
+}
+
+/// Something below the io dir.
+struct Found {
+    /// Its path, if that is UTF-8.
+    name: Option<String>,
+    /// Its size, if it is a regular file.
+    bytes: Option<u64>,
+}
+
+/// Looks at everything below the io dir, in no order, following no link.
+fn visit(files: &Files, mut found: impl FnMut(Found) -> Result<(), FileError>) -> Result<(), FileError> {
+    let here = FilePath::parse(b".")?;
+    let system = |error: std::io::Error| FileError::system(&here, &error);
+    let mut folders: Vec<(Option<String>, usize, Arc<Dir>)> =
+        files.root(&here)?.into_iter().map(|root| (Some(String::new()), 0, root)).collect();
+    while let Some((prefix, depth, folder)) = folders.pop() {
+        for entry in folder.entries().map_err(system)? {
+            let entry = entry.map_err(system)?;
+            let own_name = entry.file_name();
+            let name = prefix.as_ref().zip(own_name.to_str()).map(|(prefix, name)| format!("{prefix}{name}"));
+            let kind = entry.file_type().map_err(system)?;
+            let mut bytes = None;
+            if kind.is_file() {
+                // What is gone by now is not there.
+                let Ok(metadata) = entry.metadata() else { continue };
+                bytes = Some(metadata.len());
+            } else if kind.is_dir() && depth + 1 < MAX_COMPONENTS {
+                // The same, and what became a link meanwhile.
+                if let Ok(next) = folder.open_dir_nofollow(&own_name) {
+                    folders.push((name.as_ref().map(|name| format!("{name}/")), depth + 1, Arc::new(next)));
+                }
+            }
+            found(Found { name, bytes })?;
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,13 @@
 //! From a path to a file, one component at a time, without following a link at any step.
 
-use super::{Mode, error::FileError, path::FilePath, quota::Quota, root::Files};
+use super::{
+    Mode,
+    disk::{ENTRY, Ledger},
+    error::FileError,
+    path::FilePath,
+    quota::Quota,
+    root::Files,
+};
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use std::{io::ErrorKind, sync::Arc};
@@ -21,7 +28,7 @@ pub fn open(files: &Files, path: &FilePath, mode: Mode, quota: &mut Quota) -> Re
         if let Some(file) = open_existing(files, path, mode)? {
             if mode.empties() {
                 let _alone = files.shrinking().write();
-                file.set_len(0).map_err(|error| FileError::system(path, &error))?;
+                empty(files, &file).map_err(|error| FileError::system(path, &error))?;
             }
             return Ok(Opened { file, made: false });
         }
@@ -33,6 +40,14 @@ pub fn open(files: &Files, path: &FilePath, mode: Mode, quota: &mut Quota) -> Re
         }
     }
     Err(FileError::system(path, &ErrorKind::ResourceBusy.into()))
+}
+
+fn empty(files: &Files, file: &File) -> std::io::Result<()> {
+    let mut ledger = Ledger::open(files);
+    let size = file.metadata()?.len();
+    file.set_len(0)?;
+    ledger.give_back(size);
+    Ok(())
 }
 
 /// The file if it exists.
@@ -58,29 +73,38 @@ fn open_existing(files: &Files, path: &FilePath, mode: Mode) -> Result<Option<Fi
 fn open_new(files: &Files, path: &FilePath, mode: Mode, quota: &mut Quota) -> Result<Option<File>, FileError> {
     let (folders, name) = path.split()?;
     quota.check_files()?;
+    let mut ledger = Ledger::open(files);
     let mut folder = files.make_root(path)?;
     for name in folders {
         folder = Arc::new(match step(&folder, path, name)? {
             Some(next) => next,
-            None => make_folder(&folder, path, name, quota)?,
+            None => make_folder(&folder, path, name, quota, &mut ledger)?,
         });
     }
+    ledger.take(ENTRY)?;
     match folder.open_with(name, options(mode).create_new(true)) {
         Ok(file) => {
             quota.made_file();
             Ok(Some(file))
         }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
-        Err(error) => Err(explain(&folder, path, name, &error)),
+        Err(error) => {
+            ledger.give_back(ENTRY);
+            if error.kind() == ErrorKind::AlreadyExists { Ok(None) } else { Err(explain(&folder, path, name, &error)) }
+        }
     }
 }
 
-fn make_folder(folder: &Dir, path: &FilePath, name: &str, quota: &mut Quota) -> Result<Dir, FileError> {
+fn make_folder(folder: &Dir, path: &FilePath, name: &str, quota: &mut Quota, ledger: &mut Ledger<'_>) -> Result<Dir, FileError> {
     quota.check_folders()?;
+    ledger.take(ENTRY)?;
     match folder.create_dir(name) {
         Ok(()) => quota.made_folder(),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(FileError::system(path, &error)),
+        Err(error) => {
+            ledger.give_back(ENTRY);
+            if error.kind() != ErrorKind::AlreadyExists {
+                return Err(FileError::system(path, &error));
+            }
+        }
     }
     step(folder, path, name)?.ok_or_else(|| FileError::missing(path))
 }
@@ -114,8 +138,11 @@ pub fn step(folder: &Dir, path: &FilePath, name: &str) -> Result<Option<Dir>, Fi
 pub fn remove(files: &Files, path: &FilePath) -> Result<(), FileError> {
     let (folders, name) = path.split()?;
     let folder = existing_folder(files, path, folders)?.ok_or_else(|| FileError::missing(path))?;
-    regular(&folder, path, name)?.ok_or_else(|| FileError::missing(path))?;
-    folder.remove_file(name).map_err(|error| FileError::system(path, &error))
+    let mut ledger = Ledger::open(files);
+    let metadata = regular(&folder, path, name)?.ok_or_else(|| FileError::missing(path))?;
+    folder.remove_file(name).map_err(|error| FileError::system(path, &error))?;
+    ledger.give_back(metadata.len().saturating_add(ENTRY));
+    Ok(())
 }
 
 /// Looks at many files, in the order of their names: the folders that one shares with the next are not opened again.

@@ -1,4 +1,6 @@
 //! The arguments of `execute_script`, checked by hand so that an error names the field.
+//!
+//! What is wrong with them is a result that failed, as the protocol wants it: the model reads it and mends its call.
 
 use rmcp::{
     ErrorData,
@@ -27,30 +29,36 @@ pub fn schema() -> JsonObject {
     }))
 }
 
-/// An answer to arguments that are wrong.
+/// What is wrong with arguments, by their names.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("Invalid params: {0}")]
+pub struct Wrong(pub String);
+
+/// An answer to a request whose parameters are wrong.
 pub fn invalid(message: &str) -> ErrorData {
-    ErrorData::invalid_params(format!("Invalid params: {message}"), None)
+    ErrorData::invalid_params(Wrong(message.into()).to_string(), None)
 }
 
 impl Arguments {
     /// Checks what came.
-    pub fn parse(arguments: Option<JsonObject>) -> Result<Self, ErrorData> {
+    pub fn parse(arguments: Option<JsonObject>) -> Result<Self, Wrong> {
+        let wrong = |message: &str| Wrong(message.into());
         let mut arguments = arguments.unwrap_or_default();
         let script = match arguments.remove("script") {
             Some(Value::String(script)) => script,
-            Some(_) => return Err(invalid("`script` must be a string")),
-            None => return Err(invalid("`script` is required")),
+            Some(_) => return Err(wrong("`script` must be a string")),
+            None => return Err(wrong("`script` is required")),
         };
         let timeout = match arguments.remove("timeout_ms") {
             None | Some(Value::Null) => None,
             // In JSON, 1000.0 is a whole number too; what is huge is no limit.
             Some(value) => match value.as_f64().filter(|milliseconds| *milliseconds >= 1.0 && milliseconds.fract() == 0.0) {
                 Some(milliseconds) => Some(Duration::from_millis(milliseconds as u64)),
-                None => return Err(invalid("`timeout_ms` must be a whole number of milliseconds, at least 1")),
+                None => return Err(wrong("`timeout_ms` must be a whole number of milliseconds, at least 1")),
             },
         };
         match arguments.keys().next() {
-            Some(name) => Err(invalid(&format!("`{}` is not a parameter; there are `script` and `timeout_ms`", shortened(name)))),
+            Some(name) => Err(wrong(&format!("`{}` is not a parameter; there are `script` and `timeout_ms`", shortened(name)))),
             None => Ok(Self { script, timeout }),
         }
     }
@@ -69,12 +77,12 @@ mod tests {
     use std::time::Duration;
 
     fn refused(arguments: Value) -> String {
-        Arguments::parse(Some(object(arguments))).unwrap_err().message.into_owned()
+        Arguments::parse(Some(object(arguments))).unwrap_err().to_string()
     }
 
     #[test]
     fn wrong_arguments_are_named() {
-        assert_eq!(Arguments::parse(None).unwrap_err().message, "Invalid params: `script` is required");
+        assert_eq!(Arguments::parse(None).unwrap_err().to_string(), "Invalid params: `script` is required");
         assert_eq!(refused(json!({ "script": 1 })), "Invalid params: `script` must be a string");
         for timeout in [json!(0), json!(-1), json!(1.5), json!("1"), json!([])] {
             let message = "Invalid params: `timeout_ms` must be a whole number of milliseconds, at least 1";

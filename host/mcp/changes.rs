@@ -8,13 +8,17 @@ use rmcp::{
 };
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 use tokio::sync::{
     Semaphore,
     broadcast::{self, error::RecvError},
 };
+use tokio_util::sync::CancellationToken;
 use toolscript::FileTouched;
 
 /// Changes that a slow listener may be behind; it then hears of a change of the list only.
@@ -40,55 +44,96 @@ fn canonical(uri: &str) -> Option<String> {
     resources::name_of(uri).map(|name| resources::uri(&name))
 }
 
+/// What a run has changed.
+#[derive(Clone)]
+struct News {
+    uris: Arc<[String]>,
+    /// The subscriptions of the client whose run it was, which has heard of it.
+    from: u64,
+}
+
+/// What a client of the older revisions' kind wants to hear of.
+pub struct Subscriptions {
+    uris: Mutex<HashSet<String>>,
+    number: u64,
+}
+
+impl Default for Subscriptions {
+    fn default() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self { uris: Mutex::default(), number: LAST.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Subscriptions {
+    /// Notes that the client wants to hear of a resource.
+    pub fn add(&self, uri: &str) -> Result<(), ErrorData> {
+        let uri = canonical(uri).ok_or_else(|| invalid("`uri` is too long, or not one of a file"))?;
+        let mut uris = self.lock();
+        if uris.len() >= MAX_SUBSCRIPTIONS && !uris.contains(&uri) {
+            return Err(ErrorData::invalid_request(format!("at most {MAX_SUBSCRIPTIONS} subscriptions are allowed"), None));
+        }
+        uris.insert(uri);
+        Ok(())
+    }
+
+    /// Notes that it does not any more.
+    pub fn remove(&self, uri: &str) {
+        if let Some(uri) = canonical(uri) {
+            self.lock().remove(&uri);
+        }
+    }
+
+    async fn tell(&self, uris: &[String], peer: &Peer<RoleServer>) {
+        let subscribed: Vec<String> = uris.iter().filter(|uri| self.lock().contains(*uri)).cloned().collect();
+        let _ = peer.notify_resource_list_changed().await;
+        for uri in subscribed {
+            let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.uris.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The changes of one io dir.
 pub struct Changes {
-    sender: broadcast::Sender<Arc<[String]>>,
-    subscriptions: Mutex<HashSet<String>>,
+    sender: broadcast::Sender<News>,
     listeners: Semaphore,
 }
 
 impl Default for Changes {
     fn default() -> Self {
-        Self { sender: broadcast::channel(BEHIND).0, subscriptions: Mutex::default(), listeners: Semaphore::new(MAX_LISTENERS) }
+        Self { sender: broadcast::channel(BEHIND).0, listeners: Semaphore::new(MAX_LISTENERS) }
     }
 }
 
 impl Changes {
     /// Tells those who listen, and by the older revisions' way the client whose run it was.
-    pub async fn tell(&self, touched: &[FileTouched], peer: Option<&Peer<RoleServer>>) {
+    pub async fn tell(&self, touched: &[FileTouched], subscriptions: &Subscriptions, peer: Option<&Peer<RoleServer>>) {
         if touched.is_empty() {
             return;
         }
         let uris: Arc<[String]> = touched.iter().map(|file| resources::uri(&file.name)).collect();
         // Nobody listening is fine.
-        let _ = self.sender.send(Arc::clone(&uris));
-        let Some(peer) = peer else { return };
-        let subscribed: Vec<String> = uris.iter().filter(|uri| self.lock().contains(*uri)).cloned().collect();
-        let telling = async {
-            let _ = peer.notify_resource_list_changed().await;
-            for uri in subscribed {
-                let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
+        let _ = self.sender.send(News { uris: Arc::clone(&uris), from: subscriptions.number });
+        if let Some(peer) = peer {
+            let _ = tokio::time::timeout(PATIENCE, subscriptions.tell(&uris, peer)).await;
+        }
+    }
+
+    /// The older revisions' way to hear of what other clients' runs have changed, until the client is gone.
+    pub fn follow(&self, subscriptions: Arc<Subscriptions>, peer: Peer<RoleServer>, gone: CancellationToken) {
+        let mut receiver = self.sender.subscribe();
+        let following = async move {
+            while let Some(news) = next(&mut receiver).await {
+                if news.from != subscriptions.number {
+                    subscriptions.tell(&news.uris, &peer).await;
+                }
             }
         };
-        let _ = tokio::time::timeout(PATIENCE, telling).await;
-    }
-
-    /// Notes that the client wants to hear of a resource.
-    pub fn subscribe(&self, uri: &str) -> Result<(), ErrorData> {
-        let uri = canonical(uri).ok_or_else(|| invalid("`uri` is too long, or not one of a file"))?;
-        let mut subscriptions = self.lock();
-        if subscriptions.len() >= MAX_SUBSCRIPTIONS && !subscriptions.contains(&uri) {
-            return Err(ErrorData::invalid_request(format!("at most {MAX_SUBSCRIPTIONS} subscriptions are allowed"), None));
-        }
-        subscriptions.insert(uri);
-        Ok(())
-    }
-
-    /// Notes that it does not any more.
-    pub fn unsubscribe(&self, uri: &str) {
-        if let Some(uri) = canonical(uri) {
-            self.lock().remove(&uri);
-        }
+        tokio::spawn(gone.run_until_cancelled_owned(following));
     }
 
     /// What of a wish to listen can be granted.
@@ -101,8 +146,8 @@ impl Changes {
         granted
     }
 
-    /// The newest revision's way: one request that lasts as long as the client listens.
-    pub async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+    /// The newest revision's way: one request that lasts as long as the client listens, or the server serves.
+    pub async fn listen(&self, context: SubscriptionContext, draining: &CancellationToken) -> Result<(), ErrorData> {
         let Ok(_listener) = self.listeners.try_acquire() else {
             return Err(ErrorData::invalid_request(format!("at most {MAX_LISTENERS} requests may listen at once"), None));
         };
@@ -110,22 +155,24 @@ impl Changes {
         loop {
             let news = tokio::select! {
                 () = context.cancelled() => return Ok(()),
-                news = receiver.recv() => news,
+                () = draining.cancelled() => return Ok(()),
+                news = next(&mut receiver) => news,
             };
-            let uris = match news {
-                Ok(uris) => uris,
-                Err(RecvError::Lagged(_)) => Arc::default(),
-                Err(RecvError::Closed) => return Ok(()),
-            };
+            let Some(news) = news else { return Ok(()) };
             // What this client did not ask for is refused by the sink.
             let _ = context.sink().notify_resource_list_changed().await;
-            for uri in uris.iter() {
+            for uri in news.uris.iter() {
                 let _ = context.sink().notify_resource_updated(uri.clone()).await;
             }
         }
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
-        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
+/// The next change; one who is too far behind hears that there were some.
+async fn next(receiver: &mut broadcast::Receiver<News>) -> Option<News> {
+    match receiver.recv().await {
+        Ok(news) => Some(news),
+        Err(RecvError::Lagged(_)) => Some(News { uris: Arc::default(), from: u64::MAX }),
+        Err(RecvError::Closed) => None,
     }
 }

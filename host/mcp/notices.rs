@@ -5,13 +5,16 @@
 
 use rmcp::{
     Peer, RoleServer,
-    model::{LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken},
+    model::{
+        LoggingLevel, LoggingMessageNotification, LoggingMessageNotificationParam, ProgressNotification, ProgressNotificationParam,
+        ProgressToken, ServerNotification,
+    },
 };
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 use toolscript::{Listener, Progress};
 
@@ -23,6 +26,31 @@ const WAITING: usize = 64 << 10;
 
 /// How long the last round may take, before the result goes out without it.
 const LAST_ROUND: Duration = Duration::from_secs(1);
+
+/// The stream that the answer to one request will come through, where notifications would else go through another.
+#[derive(Clone)]
+pub struct RequestStream {
+    pub sender: mpsc::Sender<ServerNotification>,
+    /// The client's session has ended.
+    pub closed: CancellationToken,
+}
+
+/// Where notifications go.
+pub enum Outlet {
+    /// Through the one connection, or the request's own where each has one.
+    Peer(Peer<RoleServer>),
+    Stream(RequestStream),
+}
+
+impl Outlet {
+    /// A client that has gone is no error.
+    async fn send(&self, notification: ServerNotification) {
+        match self {
+            Self::Peer(peer) => drop(peer.send_notification(notification).await),
+            Self::Stream(stream) => drop(stream.sender.send(notification).await),
+        }
+    }
+}
 
 /// Collects what a script says between two rounds.
 pub struct Notices {
@@ -80,11 +108,11 @@ impl Notices {
     }
 
     /// Sends what there is, in rounds, until the run has ended and the last one is sent.
-    pub async fn forward(&self, peer: &Peer<RoleServer>) {
+    pub async fn forward(&self, outlet: &Outlet) {
         loop {
             tokio::select! {
-                () = self.news.notified() => self.round(peer).await,
-                () = self.ended.cancelled() => return self.round(peer).await,
+                () = self.news.notified() => self.round(outlet).await,
+                () = self.ended.cancelled() => return self.round(outlet).await,
             }
             let _ = tokio::time::timeout(PACE, self.ended.cancelled()).await;
         }
@@ -98,7 +126,7 @@ impl Notices {
         }
     }
 
-    async fn round(&self, peer: &Peer<RoleServer>) {
+    async fn round(&self, outlet: &Outlet) {
         let (lines, left_out, progress) = {
             let mut waiting = self.lock();
             let progress = waiting.progress.take();
@@ -109,13 +137,13 @@ impl Notices {
             let mut notice = ProgressNotificationParam::new(token.clone(), progress.done);
             notice.total = progress.total.filter(|total| total.is_finite());
             notice.message = progress.message;
-            let _ = peer.notify_progress(notice).await;
+            outlet.send(ProgressNotification::new(notice).into()).await;
         }
         if !lines.is_empty() || left_out > 0 {
             let note =
                 if left_out > 0 { format!("\n… {left_out} more lines, which are in the logs of the result") } else { String::new() };
             let notice = LoggingMessageNotificationParam::new(LoggingLevel::Info, (lines + &note).into()).with_logger("script");
-            let _ = peer.notify_logging_message(notice).await;
+            outlet.send(LoggingMessageNotification::new(notice).into()).await;
         }
     }
 

@@ -7,6 +7,7 @@ use rmcp::{
     ErrorData,
     model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents},
 };
+use serde_json::json;
 use toolscript::{FileEntry, FileError, Files};
 
 /// In front of a name.
@@ -69,6 +70,7 @@ pub fn name_of(uri: &str) -> Option<String> {
 
 /// The contents of one file, as text if they are text. It blocks.
 pub fn read(files: &Files, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let not_found = |message: &str| not_found(uri, message);
     let name = name_of(uri).ok_or_else(|| not_found(&format!("`uri` must begin with {SCHEME} and be percent-encoded UTF-8")))?;
     let bytes = files.read(&name, MAX_READ).map_err(|error| match error {
         FileError::Limit(message) => invalid(&format!("`uri`: {message}")),
@@ -81,8 +83,8 @@ pub fn read(files: &Files, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     Ok(ReadResourceResult::new(vec![contents.with_mime_type(mime_type(&name).unwrap_or_else(|| otherwise.into()))]))
 }
 
-fn not_found(message: &str) -> ErrorData {
-    ErrorData::resource_not_found(format!("Resource not found: {message}"), None)
+fn not_found(uri: &str, message: &str) -> ErrorData {
+    ErrorData::resource_not_found(format!("Resource not found: {message}"), Some(json!({ "uri": uri })))
 }
 
 fn failed(error: &FileError) -> ErrorData {

@@ -1,6 +1,6 @@
 //! A run as the result of a tool call.
 
-use super::resources;
+use super::{arguments::Wrong, resources};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, object};
 use serde_json::{Value, json};
 use toolscript::{ErrorKind, FileOperation, Outcome, Run, ScriptError};
@@ -45,6 +45,11 @@ pub fn schema() -> JsonObject {
         },
         "required": ["logs", "files_touched"],
     }))
+}
+
+/// What the client gets for arguments that are wrong.
+pub fn of_mistake(wrong: &Wrong) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(wrong.to_string())])
 }
 
 /// What the client gets: the outcome twice, as structure and as text, and links to the files that were written.

@@ -3,30 +3,28 @@
 #![expect(deprecated, reason = "rmcp marks logging and subscriptions so, as the newest revision does; clients use them")]
 
 use super::{
-    arguments::{self, Arguments, invalid},
-    changes::Changes,
-    description,
-    notices::Notices,
+    arguments::{Arguments, Wrong, invalid},
+    changes::{Changes, Subscriptions},
+    notices::{Notices, Outlet, RequestStream},
     resources, result,
+    tenant::{EXECUTE_SCRIPT, NotRun, Settings, Tenant},
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode, Implementation,
-        ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
-        ToolAnnotations, UnsubscribeRequestParams,
+        CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
+        ErrorCode, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
+        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+        SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
     },
-    service::{RequestContext, SubscriptionContext},
+    service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use std::{
     borrow::Cow,
     sync::{Arc, Mutex, PoisonError},
 };
-use tokio_util::sync::CancellationToken;
-use toolscript::{Engine, Io, Limits, Listener, Refusal, RunOptions, Script};
-
-const EXECUTE_SCRIPT: &str = "execute_script";
+use tokio_util::sync::{CancellationToken, DropGuard};
+use toolscript::{Listener, Refusal, RunOptions, Script};
 
 /// The revisions that clients use, with and without a handshake.
 const REVISIONS: &[ProtocolVersion] = &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
@@ -34,54 +32,47 @@ const REVISIONS: &[ProtocolVersion] = &[ProtocolVersion::V_2025_06_18, ProtocolV
 /// Too many runs at once; clients may try again.
 const BUSY: ErrorCode = ErrorCode(-32000);
 
-/// What a server works with.
-pub struct Settings {
-    pub engine: Engine,
-    pub limits: Limits,
-    pub io: Option<Io>,
-    /// Ends all runs.
-    pub shutdown: CancellationToken,
-}
-
-/// One connection's server; cloning is cheap.
+/// The server of one connection, session or request; cloning is cheap.
 #[derive(Clone)]
 pub struct Server {
-    shared: Arc<Shared>,
+    tenant: Arc<Tenant>,
+    session: Arc<Session>,
 }
 
-struct Shared {
-    settings: Settings,
-    tool: Tool,
-    changes: Changes,
-    /// What the client set by the older revisions' way.
+/// What a client of the older revisions' kind has set.
+struct Session {
     level: Mutex<Option<LoggingLevel>>,
+    subscriptions: Arc<Subscriptions>,
+    gone: CancellationToken,
+    /// Ends what works for the client behind its back.
+    _gone: DropGuard,
 }
 
 impl Server {
-    pub fn new(settings: Settings) -> Self {
-        let tool = Tool::new(EXECUTE_SCRIPT, description::tool(&settings.limits, settings.io.as_ref()), arguments::schema())
-            .with_title("Execute a Luau script")
-            .with_raw_output_schema(Arc::new(result::schema()))
-            .with_annotations(ToolAnnotations::new().read_only(settings.io.is_none()).destructive(settings.io.is_some()).open_world(false));
-        Self { shared: Arc::new(Shared { settings, tool, changes: Changes::default(), level: Mutex::default() }) }
+    pub fn new(tenant: Arc<Tenant>) -> Self {
+        let gone = CancellationToken::new();
+        let session = Session { level: Mutex::default(), subscriptions: Arc::default(), gone: gone.clone(), _gone: gone.drop_guard() };
+        Self { tenant, session: Arc::new(session) }
     }
 
     /// Runs a script; what it says goes to the client meanwhile, and all of that is there before the result.
     async fn execute(self, arguments: Arguments, context: RequestContext<RoleServer>) -> Result<CallToolResult, ErrorData> {
-        let Settings { engine, limits, io, shutdown } = &self.shared.settings;
+        let Settings { limits, shutdown, .. } = &*self.tenant.settings;
         let mut limits = limits.clone();
         limits.timeout = arguments.timeout.map_or(limits.timeout, |timeout| timeout.min(limits.timeout));
         let notices = Notices::new(self.level(&context), context.meta.get_progress_token());
         let cancellation = shutdown.child_token();
         let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation.clone());
-        options.io = io.clone();
         options.listener = notices.clone().map(|notices| notices as Arc<dyn Listener>);
 
+        let stream = context.extensions.get::<RequestStream>().cloned();
+        let closed = stream.as_ref().map(|stream| stream.closed.clone()).unwrap_or_default();
+        let outlet = stream.map_or_else(|| Outlet::Peer(context.peer.clone()), Outlet::Stream);
         let script = Script::new(arguments.script);
-        let mut run = std::pin::pin!(engine.run(&script, options));
+        let mut run = std::pin::pin!(self.tenant.run(&script, options));
         let mut forward = std::pin::pin!(async {
             match &notices {
-                Some(notices) => notices.forward(&context.peer).await,
+                Some(notices) => notices.forward(&outlet).await,
                 None => std::future::pending().await,
             }
         });
@@ -91,15 +82,20 @@ impl Server {
                 // It ends only after the run has.
                 () = &mut forward => {}
                 () = context.ct.cancelled(), if !cancellation.is_cancelled() => cancellation.cancel(),
+                () = closed.cancelled(), if !cancellation.is_cancelled() => cancellation.cancel(),
             }
         };
-        let run = run.map_err(|refusal| refused(&refusal))?;
+        let run = match run {
+            Ok(run) => run,
+            Err(reason) => return not_run(reason),
+        };
         // A client that has gone, or is about to, hears nothing more.
         if !cancellation.is_cancelled() {
             if let Some(notices) = &notices {
                 notices.finish(forward).await;
             }
-            self.shared.changes.tell(&run.outcome.files_touched, has_session(&context).then_some(&context.peer)).await;
+            let peer = has_session(&context).then_some(&context.peer);
+            self.tenant.changes.tell(&run.outcome.files_touched, &self.session.subscriptions, peer).await;
         }
         Ok(result::of_run(run))
     }
@@ -109,7 +105,7 @@ impl Server {
         if !has_session(context) {
             return context.meta.log_level();
         }
-        *self.shared.level.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.session.level.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Work on the files, where it may block.
@@ -117,9 +113,7 @@ impl Server {
         &self,
         work: impl FnOnce(&toolscript::Files) -> Result<R, ErrorData> + Send + 'static,
     ) -> Result<R, ErrorData> {
-        let Some(io) = &self.shared.settings.io else {
-            return Err(ErrorData::resource_not_found("Resource not found: files are switched off", None));
-        };
+        let Some(io) = &self.tenant.io else { return Err(method_not_found()) };
         let files = io.files.clone();
         tokio::task::spawn_blocking(move || work(&files)).await.unwrap_or_else(|_| Err(failed()))
     }
@@ -128,7 +122,7 @@ impl Server {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_logging();
-        let capabilities = match self.shared.settings.io {
+        let capabilities = match self.tenant.io {
             Some(_) => capabilities.enable_resources().enable_resources_list_changed().enable_resources_subscribe().build(),
             None => capabilities.build(),
         };
@@ -142,18 +136,21 @@ impl ServerHandler for Server {
     }
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(vec![self.shared.tool.clone()]))
+        Ok(ListToolsResult::with_all_items(vec![self.tenant.tool.clone()]))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        (name == EXECUTE_SCRIPT).then(|| self.shared.tool.clone())
+        (name == EXECUTE_SCRIPT).then(|| self.tenant.tool.clone())
     }
 
     async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
         if request.name != EXECUTE_SCRIPT {
             return Err(invalid(&format!("`name`: there is no such tool; there is `{EXECUTE_SCRIPT}`")));
         }
-        let arguments = Arguments::parse(request.arguments)?;
+        let arguments = match Arguments::parse(request.arguments) {
+            Ok(arguments) => arguments,
+            Err(wrong) => return Ok(result::of_mistake(&wrong).into()),
+        };
         // In a task of its own, so that a panic is an answer too.
         let result = tokio::spawn(self.clone().execute(arguments, context)).await;
         result.unwrap_or_else(|_| Err(failed())).map(CallToolResponse::from)
@@ -164,10 +161,25 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        if self.shared.settings.io.is_none() {
-            return Ok(ListResourcesResult::default());
-        }
         self.with_files(move |files| resources::list(files, request.and_then(|request| request.cursor).as_deref())).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.with_files(|_| Ok(ListResourceTemplatesResult::default())).await
+    }
+
+    // What is not offered is not there: the library would answer with nothing.
+
+    async fn list_prompts(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListPromptsResult, ErrorData> {
+        Err(method_not_found())
+    }
+
+    async fn complete(&self, _: CompleteRequestParams, _: RequestContext<RoleServer>) -> Result<CompleteResult, ErrorData> {
+        Err(method_not_found())
     }
 
     async fn read_resource(
@@ -179,27 +191,37 @@ impl ServerHandler for Server {
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        self.shared.changes.subscribe(&request.uri)
+        if self.tenant.io.is_none() {
+            return Err(method_not_found());
+        }
+        self.session.subscriptions.add(&request.uri)
     }
 
     async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        self.shared.changes.unsubscribe(&request.uri);
+        self.session.subscriptions.remove(&request.uri);
         Ok(())
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        self.shared.settings.io.is_some().then(|| Changes::granted(requested))
+        self.tenant.io.is_some().then(|| Changes::granted(requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.shared.changes.listen(context).await
+        self.tenant.changes.listen(context, &self.tenant.settings.draining).await
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if self.tenant.io.is_some() {
+            let (subscriptions, gone) = (Arc::clone(&self.session.subscriptions), self.session.gone.clone());
+            self.tenant.changes.follow(subscriptions, context.peer, gone);
+        }
     }
 
     async fn set_level(&self, request: SetLevelRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         if !has_session(&context) {
             return Err(method_not_found());
         }
-        *self.shared.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
+        *self.session.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
         Ok(())
     }
 
@@ -225,11 +247,12 @@ fn method_not_found() -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None)
 }
 
-fn refused(refusal: &Refusal) -> ErrorData {
-    match refusal {
-        Refusal::ScriptTooLarge { .. } => invalid(&format!("`script`: {refusal}")),
-        Refusal::Limit(_) => invalid(&format!("`timeout_ms`: {refusal}")),
-        _ => ErrorData::new(BUSY, refusal.to_string(), None),
+/// The model mends its own mistakes; the rest is for its client.
+fn not_run(reason: NotRun) -> Result<CallToolResult, ErrorData> {
+    match reason {
+        NotRun::Refused(refusal @ Refusal::ScriptTooLarge { .. }) => Ok(result::of_mistake(&Wrong(format!("`script`: {refusal}")))),
+        NotRun::Refused(Refusal::Limit(limit)) => Ok(result::of_mistake(&Wrong(format!("`timeout_ms`: {limit}")))),
+        busy => Err(ErrorData::new(BUSY, busy.to_string(), None)),
     }
 }
 

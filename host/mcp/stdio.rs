@@ -16,17 +16,14 @@ use std::{
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
-/// Bytes of one message: a script of a mebibyte, with all of its characters escaped, and what is around it.
-const MAX_LINE: usize = 8 << 20;
-
 /// How long the last answers may take.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Serves until the input ends or `shutdown` is cancelled; both end the scripts that are running.
-pub async fn serve_stdio(server: Server, shutdown: CancellationToken) -> anyhow::Result<()> {
+/// Serves until the input ends or `shutdown` is cancelled; both end the scripts that are running. A line may have `most` bytes.
+pub async fn serve_stdio(server: Server, most: usize, shutdown: CancellationToken) -> anyhow::Result<()> {
     let (input, output) = stdio_pipes();
     let input = UntilEnd { input, ended: shutdown.clone() };
-    let transport = AsyncRwTransport::<RoleServer, _, _>::new(input, output).with_max_line_length(MAX_LINE);
+    let transport = AsyncRwTransport::<RoleServer, _, _>::new(input, output).with_max_line_length(most);
     let running = match server.serve_with_ct(transport, shutdown.child_token()).await {
         Ok(running) => running,
         // Nobody has said anything, or not for long.

@@ -1,0 +1,93 @@
+//! Connections: so many at once, none that dawdles, and an end to all of them.
+
+use crate::mcp::tenant::Settings;
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use std::{future::poll_fn, pin::pin, sync::Arc, time::Duration};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// Bytes of a request's headers, and of what is read ahead.
+const MAX_HEADERS: usize = 64 << 10;
+
+/// A client that takes nothing of what it is sent for so long has gone.
+const UNREAD: Duration = Duration::from_secs(60);
+
+/// After a failure to accept, such as too many descriptors.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What a connection may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectionLimits {
+    /// At once.
+    pub most: usize,
+    /// From the first byte of a request to the last of its headers, and between two requests.
+    pub headers: Duration,
+}
+
+/// Accepts connections until the server drains; those that are open then end with the answers that are under way. The tracker tells
+/// when all have.
+pub async fn serve(listener: &TcpListener, router: &Router, limits: ConnectionLimits, settings: &Arc<Settings>) -> TaskTracker {
+    let places = Arc::new(Semaphore::new(limits.most));
+    let connections = TaskTracker::new();
+    while let Some(accepted) = settings.draining.run_until_cancelled(listener.accept()).await {
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a connection can't be accepted");
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            settings.metrics.refused("connections");
+            continue;
+        };
+        let (router, settings) = (router.clone(), Arc::clone(settings));
+        connections.spawn(async move {
+            settings.metrics.connections.inc();
+            connection(stream, router, limits.headers, &settings.draining).await;
+            settings.metrics.connections.dec();
+            drop(place);
+        });
+    }
+    connections.close();
+    connections
+}
+
+async fn connection(stream: TcpStream, router: Router, headers: Duration, draining: &CancellationToken) {
+    prepare(&stream);
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(headers).max_buf_size(MAX_HEADERS);
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)));
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = draining.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            poll_fn(|context| connection.as_mut().poll(context)).await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke");
+    }
+}
+
+/// Small answers go at once, and a client that does not take them is given up.
+fn prepare(stream: &TcpStream) {
+    let set = stream.set_nodelay(true);
+    #[cfg(target_os = "linux")]
+    let set = set.and_then(|()| {
+        let milliseconds = u32::try_from(UNREAD.as_millis()).unwrap_or(u32::MAX);
+        Ok(rustix::net::sockopt::set_tcp_user_timeout(stream, milliseconds)?)
+    });
+    if let Err(error) = set {
+        tracing::debug!(%error, "a connection can't be set up as it should");
+    }
+}

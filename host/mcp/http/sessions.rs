@@ -1,0 +1,171 @@
+//! The sessions of one tenant, for clients of the revisions that have them.
+//!
+//! rmcp's own keeps them; this adds what a server for strangers needs: a limit on how many there are, an end of what runs when a
+//! session ends, and a request's notifications in the stream of its answer.
+
+use crate::mcp::notices::RequestStream;
+use futures_util::{Stream, StreamExt as _, stream};
+use rmcp::{
+    model::{ClientJsonRpcMessage, GetExtensions as _, ServerJsonRpcMessage, ServerNotification},
+    transport::streamable_http_server::session::{
+        ServerSseMessage, SessionId, SessionManager,
+        local::{LocalSessionManager, LocalSessionManagerError, SessionConfig, SessionTransport},
+    },
+};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    task::Poll,
+    time::{Duration, Instant},
+};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// Notifications of one request on their way to a slow reader; whoever sends one more waits.
+const WAITING: usize = 4;
+
+/// A session that nobody uses for so long is ended.
+const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// The sessions of one tenant. Each has a task and its channels, so there may be `most` of them: one more ends the one that was used
+/// least recently, whose client then shakes hands again.
+pub struct Sessions {
+    inner: LocalSessionManager,
+    open: Mutex<HashMap<SessionId, Open>>,
+    most: usize,
+}
+
+struct Open {
+    used: Instant,
+    closed: CancellationToken,
+}
+
+impl Sessions {
+    /// No sessions yet. A run may take `longest`, in which its session is not idle.
+    pub fn new(most: usize, longest: Duration) -> Self {
+        let mut config = SessionConfig::default();
+        config.keep_alive = Some(IDLE + longest);
+        let mut inner = LocalSessionManager::default();
+        inner.session_config = config;
+        Self { inner, open: Mutex::default(), most }
+    }
+
+    /// Whether there are any.
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a session is in use; how to hear of its end.
+    fn touch(&self, id: &SessionId) -> CancellationToken {
+        self.lock().get_mut(id).map_or_else(CancellationToken::new, |open| {
+            open.used = Instant::now();
+            open.closed.clone()
+        })
+    }
+
+    fn forget(&self, id: &SessionId) {
+        if let Some(open) = self.lock().remove(id) {
+            open.closed.cancel();
+        }
+    }
+
+    fn least_recent(&self) -> Option<SessionId> {
+        let open = self.lock();
+        let oldest = || open.iter().min_by_key(|(_, open)| open.used).map(|(id, _)| id.clone());
+        (open.len() >= self.most).then(oldest).flatten()
+    }
+}
+
+impl SessionManager for Sessions {
+    type Error = LocalSessionManagerError;
+    type Transport = SessionTransport;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
+        while let Some(oldest) = self.least_recent() {
+            self.close_session(&oldest).await?;
+        }
+        let (id, transport) = self.inner.create_session().await?;
+        self.lock().insert(id.clone(), Open { used: Instant::now(), closed: CancellationToken::new() });
+        Ok((id, transport))
+    }
+
+    async fn initialize_session(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<ServerJsonRpcMessage, Self::Error> {
+        self.inner.initialize_session(id, message).await
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
+        self.inner.has_session(id).await
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
+        self.forget(id);
+        self.inner.close_session(id).await
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        mut message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let (sender, notifications) = mpsc::channel(WAITING);
+        if let ClientJsonRpcMessage::Request(request) = &mut message {
+            request.request.extensions_mut().insert(RequestStream { sender, closed: self.touch(id) });
+        }
+        let answers = self.inner.create_stream(id, message).await?;
+        Ok(joined(notifications, answers))
+    }
+
+    async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
+        self.touch(id);
+        self.inner.accept_message(id, message).await
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        self.touch(id);
+        self.inner.create_standalone_stream(id).await
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        self.touch(id);
+        self.inner.resume(id, last_event_id).await
+    }
+}
+
+/// One stream of both; what was notified before an answer was given comes before it.
+fn joined(
+    mut notifications: mpsc::Receiver<ServerNotification>,
+    answers: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
+) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
+    let mut answers = Box::pin(answers.fuse());
+    let mut held = None;
+    stream::poll_fn(move |context| {
+        let mut ended = false;
+        if held.is_none() {
+            match answers.poll_next_unpin(context) {
+                Poll::Ready(Some(answer)) => held = Some(answer),
+                Poll::Ready(None) => ended = true,
+                Poll::Pending => {}
+            }
+        }
+        // After the look at the answers: what was sent before one of them is there by now.
+        if let Poll::Ready(Some(notification)) = notifications.poll_recv(context) {
+            return Poll::Ready(Some(ServerSseMessage::from_message(ServerJsonRpcMessage::notification(notification))));
+        }
+        match held.take() {
+            Some(answer) => Poll::Ready(Some(answer)),
+            None if ended => Poll::Ready(None),
+            None => Poll::Pending,
+        }
+    })
+}
