@@ -13,12 +13,22 @@ mod fixtures;
 mod globals;
 #[cfg(target_os = "linux")]
 mod hostile_files;
+#[cfg(target_os = "linux")]
+mod http_server;
 mod isolation;
+#[cfg(target_os = "linux")]
+mod key_server;
 mod limits;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
+mod mcp_auth;
+#[cfg(target_os = "linux")]
 mod mcp_clients;
 #[cfg(target_os = "linux")]
+mod mcp_http;
+#[cfg(target_os = "linux")]
 mod mcp_stdio;
+#[cfg(target_os = "linux")]
+mod mcp_tenants;
 mod numbers;
 mod stopped;
 mod support;

@@ -1,5 +1,6 @@
 //! The same server through a real client, by each revision of the protocol.
 
+use crate::http_server::HttpServer;
 use rmcp::{
     ClientHandler, ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceExt as _,
     model::{
@@ -7,7 +8,7 @@ use rmcp::{
         ProtocolVersion, ReadResourceRequestParams, SubscriptionFilter,
     },
     service::{NotificationContext, RunningService},
-    transport::{ConfigureCommandExt as _, TokioChildProcess},
+    transport::{ConfigureCommandExt as _, IntoTransport, StreamableHttpClientTransport, TokioChildProcess},
 };
 use serde_json::json;
 use std::path::Path;
@@ -33,11 +34,19 @@ impl ClientHandler for Client {
     }
 }
 
-async fn connect(folder: &Path, version: ProtocolVersion) -> (RunningService<RoleClient, Client>, UnboundedReceiver<f64>) {
+/// The program, over its standard streams.
+fn over_stdio(folder: &Path) -> TokioChildProcess {
     let command = Command::new(env!("CARGO_BIN_EXE_toolscript")).configure(|command| {
         command.arg("serve").current_dir(folder);
     });
-    let transport = TokioChildProcess::new(command).expect("it starts");
+    TokioChildProcess::new(command).expect("it starts")
+}
+
+async fn connect<T, E, A>(transport: T, version: ProtocolVersion) -> (RunningService<RoleClient, Client>, UnboundedReceiver<f64>)
+where
+    T: IntoTransport<RoleClient, E, A>,
+    E: std::error::Error + Send + Sync + 'static,
+{
     let (sender, progress) = unbounded_channel();
     let client = Client { version: version.clone(), progress: sender };
     let client = if version.has_initialize() {
@@ -54,35 +63,52 @@ async fn execute(client: &RunningService<RoleClient, Client>, script: &str) -> C
     client.call_tool(CallToolRequestParams::new("execute_script").with_arguments(arguments)).await.expect("a result")
 }
 
+const REVISIONS: [ProtocolVersion; 3] = [ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
+
 #[tokio::test]
-async fn each_revision_runs_scripts_and_reads_their_files() {
-    for version in [ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28] {
+async fn each_revision_runs_scripts_and_reads_their_files_over_stdio() {
+    for version in REVISIONS {
         let folder = TempDir::new().expect("a folder");
-        let (client, mut progress) = connect(folder.path(), version.clone()).await;
-        assert_eq!(client.list_all_tools().await.expect("tools")[0].name, "execute_script", "{version}");
-
-        let result = execute(&client, "progress(1) io.open('f.txt', 'w'):write('text'):close() return { 1, 2 }").await;
-        assert_eq!(result.is_error, Some(false));
-        let files = json!([{ "name": "f.txt", "op": "write", "bytes": 4 }]);
-        assert_eq!(result.structured_content, Some(json!({ "result": [1, 2], "logs": [], "files_touched": files })), "{version}");
-        assert_eq!(progress.recv().await, Some(1.0), "{version}");
-
-        let failed = execute(&client, "error('x')").await;
-        assert_eq!(failed.is_error, Some(true));
-        assert_eq!(failed.content[0].as_text().expect("a text").text, "Script execution error: script:1: x");
-
-        let resources = client.list_all_resources().await.expect("resources");
-        assert_eq!(resources.iter().map(|resource| resource.uri.as_str()).collect::<Vec<_>>(), ["io:///f.txt"]);
-        let contents = client.read_resource(ReadResourceRequestParams::new("io:///f.txt")).await.expect("contents");
-        assert_eq!(serde_json::to_value(&contents.contents[0]).expect("JSON")["text"], "text");
-        client.cancel().await.expect("it ends");
+        let (client, progress) = connect(over_stdio(folder.path()), version.clone()).await;
+        check(client, progress, &version).await;
     }
+}
+
+#[tokio::test]
+async fn each_revision_runs_scripts_and_reads_their_files_over_http() {
+    for version in REVISIONS {
+        let folder = TempDir::new().expect("a folder");
+        let server = HttpServer::start(folder.path(), &["--io-dir", "files"]);
+        let transport = StreamableHttpClientTransport::from_uri(server.url("/mcp"));
+        let (client, progress) = connect(transport, version.clone()).await;
+        check(client, progress, &version).await;
+    }
+}
+
+async fn check(client: RunningService<RoleClient, Client>, mut progress: UnboundedReceiver<f64>, version: &ProtocolVersion) {
+    assert_eq!(client.list_all_tools().await.expect("tools")[0].name, "execute_script", "{version}");
+
+    let result = execute(&client, "progress(1) io.open('f.txt', 'w'):write('text'):close() return { 1, 2 }").await;
+    assert_eq!(result.is_error, Some(false));
+    let files = json!([{ "name": "f.txt", "op": "write", "bytes": 4 }]);
+    assert_eq!(result.structured_content, Some(json!({ "result": [1, 2], "logs": [], "files_touched": files })), "{version}");
+    assert_eq!(progress.recv().await, Some(1.0), "{version}");
+
+    let failed = execute(&client, "error('x')").await;
+    assert_eq!(failed.is_error, Some(true));
+    assert_eq!(failed.content[0].as_text().expect("a text").text, "Script execution error: script:1: x");
+
+    let resources = client.list_all_resources().await.expect("resources");
+    assert_eq!(resources.iter().map(|resource| resource.uri.as_str()).collect::<Vec<_>>(), ["io:///f.txt"]);
+    let contents = client.read_resource(ReadResourceRequestParams::new("io:///f.txt")).await.expect("contents");
+    assert_eq!(serde_json::to_value(&contents.contents[0]).expect("JSON")["text"], "text");
+    client.cancel().await.expect("it ends");
 }
 
 #[tokio::test]
 async fn the_newest_revision_listens_for_changes() {
     let folder = TempDir::new().expect("a folder");
-    let (client, _progress) = connect(folder.path(), ProtocolVersion::V_2026_07_28).await;
+    let (client, _progress) = connect(over_stdio(folder.path()), ProtocolVersion::V_2026_07_28).await;
     let filter = SubscriptionFilter::builder().resources_list_changed().build();
     let mut changes = client.peer().listen(filter).await.expect("a subscription");
     execute(&client, "io.open('f', 'w'):close()").await;

@@ -4,7 +4,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::OnceLock,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tempfile::TempDir;
 use toolscript::{Engine, Files, Io, IoErrors, Limits, Run, RunOptions, Script};
@@ -146,5 +146,14 @@ impl Fixture {
 
     pub fn setting(&self, name: &str) -> Option<&str> {
         self.settings.get(name).and_then(|value| value.as_str())
+    }
+}
+
+/// Waits until something that is seen from outside is so.
+pub async fn wait_for(mut condition: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < Duration::from_secs(60), "it does not come true");
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -33,16 +33,21 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let limits = arguments.limits.resolve(&config)?;
     let transport = arguments.http.transport(&config)?;
     let mut files = arguments.limits.files(&config, transport == Transport::Stdio)?;
-    let http = match transport {
-        Transport::Stdio => None,
-        Transport::Http => Some(arguments.http.resolve(&config, &limits)?),
-    };
-    // Where each tenant has files of their own, each has a limit of their own.
-    if let (Some(io), Some(bytes), false) = (&mut files, config.io.tenant_bytes, http.as_ref().is_some_and(http::Http::has_tenants)) {
-        io.files = io.files.clone().with_disk_limit(bytes).context("the files of the io dir can't be counted")?;
-    }
     signals::raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("can't start the runtime")?;
+    let http = match transport {
+        Transport::Stdio => None,
+        Transport::Http => {
+            let http = arguments.http.resolve(&config, &limits)?;
+            let listener = runtime.block_on(http.listen())?;
+            Some((http, listener))
+        }
+    };
+    // Where each tenant has files of their own, each has a limit of their own.
+    let has_tenants = http.as_ref().is_some_and(|(http, _)| http.has_tenants());
+    if let (Some(io), Some(bytes), false) = (&mut files, config.io.tenant_bytes, has_tenants) {
+        io.files = io.files.clone().with_disk_limit(bytes).context("the files of the io dir can't be counted")?;
+    }
     // Each run is a task of this runtime's.
     let engine = match config.limits.engine().blocking(Blocking::InPlace).build() {
         Ok(engine) => engine,
@@ -52,7 +57,7 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let settings = Arc::new(Settings { engine, limits, metrics: Metrics::default(), draining, shutdown });
     let served = match http {
         None => over_stdio(&runtime, settings, files),
-        Some(http) => runtime.block_on(http.serve(settings, files)),
+        Some((http, listener)) => runtime.block_on(http.serve(listener, settings, files)),
     };
     // A thread may wait for input that never comes.
     runtime.shutdown_background();

@@ -190,14 +190,17 @@ impl ServerHandler for Server {
         self.with_files(move |files| resources::read(files, &request.uri)).await.map(ReadResourceResponse::from)
     }
 
-    async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        if self.tenant.io.is_none() {
+    async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        if self.tenant.io.is_none() || !has_session(&context) {
             return Err(method_not_found());
         }
         self.session.subscriptions.add(&request.uri)
     }
 
-    async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        if self.tenant.io.is_none() || !has_session(&context) {
+            return Err(method_not_found());
+        }
         self.session.subscriptions.remove(&request.uri);
         Ok(())
     }
@@ -226,8 +229,11 @@ impl ServerHandler for Server {
     }
 
     /// A known method comes here when its parameters have another shape than the protocol's.
-    async fn on_custom_request(&self, request: CustomRequest, _: RequestContext<RoleServer>) -> Result<CustomResult, ErrorData> {
+    async fn on_custom_request(&self, request: CustomRequest, context: RequestContext<RoleServer>) -> Result<CustomResult, ErrorData> {
         match request.method.as_str() {
+            "initialize" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" if !has_session(&context) => {
+                Err(method_not_found())
+            }
             "tools/call" => Err(invalid("`name` must be a string and `arguments` an object")),
             "resources/read" | "resources/subscribe" | "resources/unsubscribe" => Err(invalid("`uri` must be a string")),
             "logging/setLevel" => Err(invalid("`level` must be one of the protocol's levels")),

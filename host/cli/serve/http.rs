@@ -12,7 +12,6 @@ use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
 use std::{
     io::{self, Write as _},
-    net::SocketAddr,
     sync::Arc,
 };
 use tokio::net::TcpListener;
@@ -165,11 +164,21 @@ impl Http {
         self.auth.is_some()
     }
 
-    /// Listens and serves until a signal comes.
-    pub async fn serve(self, settings: Arc<Settings>, io: Option<Io>) -> Result<()> {
+    /// Listens, unless strangers could reach the server and it does not know whom it lets in.
+    pub async fn listen(&self) -> Result<TcpListener> {
         let listener = TcpListener::bind(&self.listen).await.with_context(|| format!("can't listen on {}", self.listen))?;
         let address = listener.local_addr()?;
-        self.check_exposure(address)?;
+        ensure!(
+            address.ip().is_loopback() || self.auth.is_some() || self.allow_anyone,
+            "{address} can be reached from other machines, and there is no authentication: set --auth-authority, or --allow-anyone if \
+             everyone who reaches it may run scripts"
+        );
+        Ok(listener)
+    }
+
+    /// Serves until a signal comes.
+    pub async fn serve(self, listener: TcpListener, settings: Arc<Settings>, io: Option<Io>) -> Result<()> {
+        let address = listener.local_addr()?;
         tokio::spawn(signals::drain_on_signal(settings.draining.clone(), settings.shutdown.clone()));
         let door = match self.auth {
             None => {
@@ -188,16 +197,6 @@ impl Http {
         let public = self.public_url.as_ref().map(|url| format!(", for clients {}", below(url, "/mcp"))).unwrap_or_default();
         let _ = writeln!(io::stderr(), "serving MCP on http://{address}/mcp{public}");
         serve_http(listener, site, self.limits).await;
-        Ok(())
-    }
-
-    /// A server that strangers can reach must know whom it lets in.
-    fn check_exposure(&self, address: SocketAddr) -> Result<()> {
-        ensure!(
-            address.ip().is_loopback() || self.auth.is_some() || self.allow_anyone,
-            "{address} can be reached from other machines, and there is no authentication: set --auth-authority, or --allow-anyone if \
-             everyone who reaches it may run scripts"
-        );
         Ok(())
     }
 }

@@ -128,8 +128,9 @@ async fn mcp(State(site): State<Arc<Site>>, request: Request) -> Response {
         }
     };
     let method = head.method.clone();
+    let is_json = head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
     let response = place.service.handle(Request::from_parts(head, Full::new(body.clone()))).await;
-    if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && !body.is_empty() {
+    if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
         return no_message(&body);
     }
     hold(response.map(Body::new), permit, &site, &method, until)
@@ -186,9 +187,9 @@ fn challenge(rejection: &Rejection, Guarded { authenticator, public_url, .. }: &
 /// A body that is not a message, in the words of JSON-RPC.
 fn no_message(body: &Bytes) -> Response {
     let (code, message) = match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
-        Err(_) => (-32700, "Parse error: the body is not JSON, or nested too deep"),
+        Err(_) => (-32700, "Parse error: the body is not JSON"),
         Ok(_) if body.trim_ascii_start().starts_with(b"[") => (-32600, "Invalid Request: batches are not supported"),
-        Ok(_) => (-32600, "Invalid Request: the body is no JSON-RPC message"),
+        Ok(_) => (-32600, "Invalid Request: the body is no JSON-RPC message, or is nested too deep"),
     };
     let answer = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } });
     (StatusCode::BAD_REQUEST, Json(answer)).into_response()

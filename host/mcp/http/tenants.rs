@@ -58,8 +58,7 @@ impl Place {
             // All of these are checked in front, for every path: see [`super`].
             .disable_allowed_hosts()
             .disable_allowed_origins()
-            .with_max_request_body_bytes(usize::MAX)
-            .with_cancellation_token(tenant.settings.shutdown.clone());
+            .with_max_request_body_bytes(usize::MAX);
         let service = StreamableHttpService::new(move || Ok(Server::new(Arc::clone(&tenant))), Arc::clone(&sessions), config);
         Self { service, requests: Arc::new(Semaphore::new(requests)), sessions, most_requests: requests }
     }

@@ -1,0 +1,111 @@
+"""What a client finds, whichever way it reaches the server: through the protocol's own Python client, which checks
+results against the output schema."""
+
+import asyncio
+import warnings
+
+from mcp import Client
+
+# The library warns of logging, which the newest revision keeps only for the older clients.
+warnings.simplefilter("ignore")
+
+# How the client is told to speak a revision: by a handshake, or by asking what the server knows.
+REVISIONS = {"2025-11-25": "legacy", "2026-07-28": "auto"}
+
+# Less than a script's own time: what would only end with that must fail.
+PATIENCE = 20
+
+# It ends only when somebody who has heard of its line and its progress makes the file.
+WAITING = """
+print("hello")
+progress(1, 2, "half")
+repeat until pcall(io.open, "heard.txt")
+io.open("a.txt", "w"):write("text"):close()
+return { answer = 42 }
+"""
+
+TICKING = """
+local file = io.open("ticks.txt", "w")
+print("ticking")
+while true do
+    file:write("."):flush()
+end
+"""
+
+
+async def check(server, revision):
+    """All of it. The server is an address, or the parameters of a program to start."""
+    heard = asyncio.Queue()
+
+    async def on_line(message):
+        heard.put_nowait(message.data)
+
+    mode = REVISIONS[revision]
+    async with Client(server, mode=mode, logging_callback=on_line, log_level="info") as client:
+        assert client.protocol_version == revision, client.protocol_version
+        # The newest revision has the level in each request instead.
+        if mode == "legacy":
+            await client.set_logging_level("info")
+        for part in (check_tools, check_notifications, check_failure, check_resources, check_cancelling):
+            await asyncio.wait_for(part(client, heard), PATIENCE)
+
+
+async def check_tools(client, heard):
+    tools = await client.list_tools()
+    assert [tool.name for tool in tools.tools] == ["execute_script"], tools
+
+
+async def check_notifications(client, heard):
+    async def on_progress(done, total, message):
+        heard.put_nowait((done, total, message))
+
+    call = start(client, WAITING, progress_callback=on_progress)
+    assert {await heard.get(), await heard.get()} == {"hello", (1.0, 2.0, "half")}
+    assert not call.done(), call
+    await execute(client, "io.open('heard.txt', 'w'):close()")
+
+    result = await call
+    assert not result.is_error, result
+    assert result.structured_content["result"] == {"answer": 42}, result
+    assert result.structured_content["logs"] == ["hello"], result
+    assert {"name": "a.txt", "op": "write", "bytes": 4} in result.structured_content["files_touched"], result
+    assert heard.empty(), heard
+
+
+async def check_failure(client, heard):
+    failed = await execute(client, "error('too bad')")
+    assert failed.is_error and failed.content[0].text == "Script execution error: script:1: too bad", failed
+
+
+async def check_resources(client, heard):
+    resources = await client.list_resources()
+    assert [str(resource.uri) for resource in resources.resources] == ["io:///a.txt", "io:///heard.txt"], resources
+    contents = await client.read_resource("io:///a.txt")
+    assert contents.contents[0].text == "text", contents
+
+
+async def check_cancelling(client, heard):
+    call = start(client, TICKING)
+    assert await heard.get() == "ticking"
+    call.cancel()
+    await asyncio.wait([call])
+    assert call.cancelled(), call
+
+    # The client is told nothing of a script that it gave up; the script's file grows until it is stopped.
+    before, now = None, await count_ticks(client)
+    while now != before:
+        await asyncio.sleep(0.5)
+        before, now = now, await count_ticks(client)
+
+
+async def count_ticks(client):
+    result = await execute(client, "return io.open('ticks.txt'):seek('end')")
+    return result.structured_content["result"]
+
+
+def start(client, script, **options):
+    return asyncio.create_task(execute(client, script, **options))
+
+
+async def execute(client, script, **options):
+    return await client.call_tool("execute_script", {"script": script}, **options)

@@ -1,0 +1,233 @@
+//! The real program, serving over HTTP on a port of its own, and a client that sees what it answers byte by byte.
+
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use serde_json::{Value, json};
+use std::{
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, ChildStderr, Command, ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
+/// Long enough for a machine that is busy with other tests.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The newest revision, which has no sessions.
+pub const NEWEST: &str = "2026-07-28";
+
+pub struct HttpServer {
+    child: Child,
+    /// `127.0.0.1` and the port.
+    pub address: String,
+    _stderr: BufReader<ChildStderr>,
+}
+
+impl HttpServer {
+    /// Starts it in a folder, and waits until it listens.
+    pub fn start(folder: &Path, arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_toolscript"))
+            .args(["serve", "--transport", "http", "--listen", "127.0.0.1:0"])
+            .args(arguments)
+            .current_dir(folder)
+            .env("CANARY", "sings-in-the-mine")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        stderr.read_line(&mut line).expect("a line");
+        let address = line.strip_prefix("serving MCP on http://").and_then(|rest| rest.split_once("/mcp")).expect(&line).0.to_owned();
+        Self { child, address, _stderr: stderr }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.process().to_string()]).status().expect("kill");
+        assert!(sent.success());
+    }
+
+    /// Waits for its end, off the runtime's threads.
+    pub async fn ended(&mut self) -> ExitStatus {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child") {
+                return status;
+            }
+            assert!(started.elapsed() < PATIENCE, "it does not end");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// A client without a session, by the newest revision.
+    pub fn client(&self) -> HttpClient {
+        HttpClient { http: Client::new(), url: self.url("/mcp"), version: NEWEST.into(), session: None, token: None, last_id: 0 }
+    }
+
+    /// A client with a session, by an older revision.
+    pub async fn session(&self, version: &str, token: Option<&str>) -> HttpClient {
+        let mut client = HttpClient { version: version.into(), token: token.map(Into::into), ..self.client() };
+        let hello = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
+        let response = client.send("initialize", hello).await;
+        client.session = Some(response.headers()["mcp-session-id"].to_str().expect("a text").to_owned());
+        let answer = Answer::of(response).await;
+        assert_eq!(answer.last()["result"]["protocolVersion"], version, "{answer:?}");
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(client.post(&initialized).await.status(), StatusCode::ACCEPTED);
+        client
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        // A test that failed must not leave it running.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[derive(Clone)]
+pub struct HttpClient {
+    pub http: Client,
+    pub url: String,
+    pub version: String,
+    pub session: Option<String>,
+    pub token: Option<String>,
+    /// The id of the request that was sent last.
+    pub last_id: u64,
+}
+
+impl HttpClient {
+    /// The same client with another token.
+    pub fn with_token(mut self, token: &str) -> Self {
+        self.token = Some(token.into());
+        self
+    }
+
+    /// A request with the headers that every one has.
+    pub fn request(&self, method: reqwest::Method) -> RequestBuilder {
+        let mut request = self.http.request(method, &self.url).header("accept", "application/json, text/event-stream");
+        request = request.header("mcp-protocol-version", &self.version);
+        if let Some(session) = &self.session {
+            request = request.header("mcp-session-id", session);
+        }
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        request
+    }
+
+    pub async fn post(&self, message: &Value) -> Response {
+        let mut request = self.request(reqwest::Method::POST).header("content-type", "application/json");
+        if self.version == NEWEST {
+            request = request.header("mcp-method", message["method"].as_str().unwrap_or_default());
+            let params = &message["params"];
+            if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
+                request = request.header("mcp-name", name);
+            }
+        }
+        request.body(message.to_string()).send().await.expect("an answer")
+    }
+
+    /// Sends a request; its answer has only begun.
+    pub async fn send(&mut self, method: &str, mut params: Value) -> Response {
+        self.last_id += 1;
+        if self.version == NEWEST {
+            params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(NEWEST);
+            params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        }
+        self.post(&json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params })).await
+    }
+
+    /// Sends a request and takes all of its answer.
+    pub async fn ask(&mut self, method: &str, params: Value) -> Answer {
+        let response = self.send(method, params).await;
+        Answer::of(response).await
+    }
+
+    /// Runs a script; the result of the tool call.
+    pub async fn run(&mut self, script: &str) -> Value {
+        let answer = self.ask("tools/call", call(script)).await;
+        answer.last().get("result").unwrap_or_else(|| panic!("{answer:?}")).clone()
+    }
+
+    /// The result of a script that must not fail.
+    pub async fn result(&mut self, script: &str) -> Value {
+        let run = self.run(script).await;
+        assert_eq!(run["isError"], false, "{run}");
+        run["structuredContent"]["result"].clone()
+    }
+}
+
+/// The parameters of a call of the tool.
+pub fn call(script: &str) -> Value {
+    json!({ "name": "execute_script", "arguments": { "script": script } })
+}
+
+/// All that came for a request.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub messages: Vec<Value>,
+    pub text: String,
+}
+
+impl Answer {
+    pub async fn of(response: Response) -> Self {
+        let status = response.status();
+        let text = tokio::time::timeout(PATIENCE, response.text()).await.expect("in time").expect("a text");
+        assert!(!text.contains("sings-in-the-mine"), "{text}");
+        let messages = match serde_json::from_str(&text) {
+            Ok(message) => vec![message],
+            Err(_) => text.lines().filter_map(event).collect(),
+        };
+        Self { status, messages, text }
+    }
+
+    /// The answer itself, which comes last.
+    pub fn last(&self) -> &Value {
+        self.messages.last().unwrap_or_else(|| panic!("no message: {} {}", self.status, self.text))
+    }
+}
+
+/// The message in a line of an event stream.
+fn event(line: &str) -> Option<Value> {
+    line.strip_prefix("data: ").and_then(|data| serde_json::from_str(data).ok())
+}
+
+/// Reads messages of a stream that goes on.
+pub struct Events {
+    response: Response,
+    text: String,
+}
+
+impl Events {
+    pub fn of(response: Response) -> Self {
+        assert_eq!(response.status(), StatusCode::OK);
+        Self { response, text: String::new() }
+    }
+
+    /// The next message; nothing at the end of the stream.
+    pub async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some((line, rest)) = self.text.split_once('\n') {
+                let found = event(line);
+                self.text = rest.to_owned();
+                if found.is_some() {
+                    return found;
+                }
+                continue;
+            }
+            let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await.expect("in time").ok().flatten()?;
+            self.text.push_str(std::str::from_utf8(&chunk).expect("a text"));
+        }
+    }
+}
