@@ -12,10 +12,10 @@ use std::{
     pin::Pin,
     process::Command,
     task::{Context, Waker},
-    time::Instant,
+    time::{Duration, Instant},
 };
 use toolscript::{Blocking, Engine, Files, Io, Limits, RunOptions, Script};
-use toolscript_bench::{Row, StdioServer, Table, median, run_native};
+use toolscript_bench::{HttpServer, KeyServer, Row, StdioServer, Table, load, median, run_native};
 
 /// Scripts, how often each is run, and the ratio to native Luau that it must reach.
 const SCRIPTS: [(&str, &str, usize, Option<f64>); 7] = [
@@ -46,6 +46,12 @@ const IDLE_MEMORY: &str = "memory of a live instance";
 const IDLE_INSTANCES: usize = 64;
 const STDIO_CALL: &str = "MCP call of return 1 over stdio, above the library's run";
 const STDIO_CALLS: usize = 2000;
+const HTTP_CALL: &str = "MCP call of return 1 over HTTP, above the library's run";
+const HTTP_CALLS: usize = 2000;
+const MANY_CLIENTS: &str = "200 clients at once, 60 s: p99, p50 beside it";
+const MANY_CLIENTS_CALLS: &str = "200 clients at once: calls a second";
+const MANY_CLIENTS_MEMORY: &str = "200 clients at once: growth of memory in the last 50 s";
+const HOSTILE_TENANT: &str = "ten tenants beside one in endless loops: p50, alone beside it";
 const PROCESS_START: &str = "toolscript run -e 'return 1'";
 
 fn main() -> Result<()> {
@@ -60,6 +66,15 @@ fn main() -> Result<()> {
     }
     if wanted(STDIO_CALL) {
         table.rows.push(runtime.block_on(stdio_call())?);
+    }
+    if wanted(HTTP_CALL) {
+        table.rows.push(runtime.block_on(http_call())?);
+    }
+    if wanted(MANY_CLIENTS) {
+        table.rows.extend(runtime.block_on(many_clients())?);
+    }
+    if wanted(HOSTILE_TENANT) {
+        table.rows.push(runtime.block_on(hostile_tenant())?);
     }
     if wanted(PROCESS_START) {
         table.rows.push(process_start()?);
@@ -183,6 +198,70 @@ async fn stdio_call() -> Result<Row> {
     }
     let added = median(through) - median(here);
     Ok(Row::new(STDIO_CALL, added / 1000.0, None, Some(0.5), "ms"))
+}
+
+/// The same over HTTP.
+async fn http_call() -> Result<Row> {
+    let folder = tempfile::tempdir()?;
+    let server = HttpServer::start(&program()?, folder.path(), &[])?;
+    let client = server.client(None);
+    let engine = Engine::builder().concurrency(4).build()?;
+    let script = Script::new("return 1");
+    let (mut through, mut here) = (Vec::new(), Vec::new());
+    for _ in 0..HTTP_CALLS {
+        through.push(client.call("return 1").await?);
+        let started = Instant::now();
+        black_box(engine.run(&script, RunOptions::default()).await?);
+        here.push(started.elapsed());
+    }
+    let added = median(through) - median(here);
+    Ok(Row::new(HTTP_CALL, added / 1000.0, None, Some(1.0), "ms"))
+}
+
+/// Many clients that call all the time, in this process, on the cores that the server has too.
+async fn many_clients() -> Result<[Row; 3]> {
+    let folder = tempfile::tempdir()?;
+    let server = HttpServer::start(&program()?, folder.path(), &[])?;
+    let clients: Vec<_> = (0..200).map(|_| server.client(None)).collect();
+    let mut times = load(clients.clone(), Duration::ZERO, Duration::from_secs(10)).await?;
+    let before = server.resident()?;
+    times.extend(load(clients, Duration::ZERO, Duration::from_secs(50)).await?);
+    let growth = server.resident()? - before;
+    times.sort();
+    let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
+    Ok([
+        Row::new(MANY_CLIENTS, p99.as_secs_f64() * 1e6, Some(p50.as_secs_f64() * 1e6), Some(20.0), "µs"),
+        Row::new(MANY_CLIENTS_CALLS, times.len() as f64 / 60.0, None, None, "/s"),
+        Row::new(MANY_CLIENTS_MEMORY, growth, None, Some(8192.0), "KiB"),
+    ])
+}
+
+/// Ten tenants that call now and then, without and with one that has nothing but endless loops running.
+async fn hostile_tenant() -> Result<Row> {
+    let keys = KeyServer::start().await;
+    let folder = tempfile::tempdir()?;
+    fs::write(folder.path().join("toolscript.toml"), "[limits]\ntimeout = 10\ntenant_per_minute = 100000\n")?;
+    let server = HttpServer::start(&program()?, folder.path(), &keys.flags())?;
+    let clients: Vec<_> = (0..10).map(|number| server.client(Some(&keys.token(&format!("tenant {number}"))))).collect();
+    let (pause, lasts) = (Duration::from_millis(20), Duration::from_secs(10));
+    load(clients.clone(), pause, Duration::from_secs(2)).await?;
+    let alone = load(clients.clone(), pause, lasts).await?;
+    let hostile = server.client(Some(&keys.token("hostile")));
+    let loops: Vec<_> = (0..20)
+        .map(|_| {
+            let hostile = hostile.clone();
+            tokio::spawn(async move {
+                loop {
+                    // Each is stopped by its deadline, or refused.
+                    let _ = hostile.call("while true do end").await;
+                }
+            })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let beside = load(clients, pause, lasts).await?;
+    loops.iter().for_each(tokio::task::JoinHandle::abort);
+    Ok(Row::new(HOSTILE_TENANT, median(beside), Some(median(alone)), Some(2.0), "µs"))
 }
 
 /// From the start of the program to its exit, with a result in between.

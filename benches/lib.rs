@@ -1,12 +1,18 @@
 //! Running scripts natively, and comparing.
 
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the native side works on files directly")]
+#![expect(clippy::expect_used, dead_code, reason = "the key server is the tests', who need more of it")]
 
+mod http;
+#[path = "../tests/key_server.rs"]
+mod key_server;
 mod native;
 mod native_io;
 mod protocol;
 mod table;
 
+pub use http::{HttpClient, HttpServer, load};
+pub use key_server::KeyServer;
 pub use native::run_native;
 pub use protocol::StdioServer;
 pub use table::{Row, Table, median};

@@ -60,10 +60,10 @@ fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(EXIT_USAGE)
 }
 
-/// `TOOLSCRIPT_LOG` is a filter such as `debug`; warnings and errors are shown without it, but not rmcp's, which warns of each
-/// mistake that a client is told of anyway.
+/// `TOOLSCRIPT_LOG` is a filter such as `debug`; warnings and errors are shown without it, but not rmcp's, which tells of each
+/// client that makes a mistake or goes away.
 fn log_to_stderr() {
-    let filter = EnvFilter::try_from_env("TOOLSCRIPT_LOG").unwrap_or_else(|_| EnvFilter::new("warn,rmcp=error"));
+    let filter = EnvFilter::try_from_env("TOOLSCRIPT_LOG").unwrap_or_else(|_| EnvFilter::new("warn,rmcp=off"));
     let stderr = std::io::stderr;
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).with_ansi(stderr().is_terminal()).init();
 }

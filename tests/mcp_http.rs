@@ -123,7 +123,8 @@ async fn cancelling_and_ending_a_session_stop_its_scripts_and_a_lost_connection_
             let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
             assert_eq!(client.post(&cancel).await.status(), StatusCode::ACCEPTED);
         } else {
-            assert_eq!(client.request(Method::DELETE).send().await.expect("an answer").status(), StatusCode::ACCEPTED);
+            assert_eq!(client.request(Method::DELETE).send().await.expect("an answer").status(), StatusCode::NO_CONTENT);
+            assert_eq!(client.request(Method::DELETE).send().await.expect("an answer").status(), StatusCode::NOT_FOUND);
             assert_eq!(client.send("ping", json!({})).await.status(), StatusCode::NOT_FOUND);
         }
         // The only permit is free again.

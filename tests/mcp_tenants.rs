@@ -77,7 +77,7 @@ async fn a_session_is_not_there_for_another() {
     assert_eq!(resumed.status(), StatusCode::NOT_FOUND);
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 2 } });
     assert_eq!(eve.post(&cancel).await.status(), StatusCode::NOT_FOUND);
-    eve.request(Method::DELETE).send().await.expect("an answer");
+    assert_eq!(eve.request(Method::DELETE).send().await.expect("an answer").status(), StatusCode::NOT_FOUND);
 
     assert_eq!(running.await.expect("a result"), "not cancelled");
     // The same subject with another token is at home.

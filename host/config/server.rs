@@ -43,7 +43,8 @@ impl ServerSection {
     }
 
     pub fn drain(&self) -> Duration {
-        seconds(self.drain, 30)
+        // Less than the ten seconds that some supervisors wait.
+        seconds(self.drain, 8)
     }
 
     /// Names the first key with a value that can't be used.

@@ -5,8 +5,7 @@ Usage: stdio.py PROGRAM
 
 import sys
 
-# This folder comes last, or its http.py would hide the standard library's; and nothing is to be written into it.
-sys.path.append(sys.path.pop(0))
+# Nothing is to be written into this folder.
 sys.dont_write_bytecode = True
 
 import asyncio

@@ -128,10 +128,17 @@ async fn mcp(State(site): State<Arc<Site>>, request: Request) -> Response {
         }
     };
     let method = head.method.clone();
+    if method == Method::DELETE && !place.has_session(&head.headers) {
+        return (StatusCode::NOT_FOUND, "there is no such session").into_response();
+    }
     let is_json = head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
     let response = place.service.handle(Request::from_parts(head, Full::new(body.clone()))).await;
     if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
         return no_message(&body);
+    }
+    if method == Method::DELETE && response.status() == StatusCode::ACCEPTED {
+        // It is done, and some clients take "accepted" for a failure.
+        return StatusCode::NO_CONTENT.into_response();
     }
     hold(response.map(Body::new), permit, &site, &method, until)
 }

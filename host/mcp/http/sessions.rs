@@ -50,6 +50,11 @@ impl Sessions {
         Self { inner, open: Mutex::default(), most }
     }
 
+    /// Whether there is one by this name.
+    pub fn contains(&self, id: &str) -> bool {
+        self.lock().contains_key(id)
+    }
+
     /// Whether there are any.
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()

@@ -7,6 +7,7 @@ use crate::mcp::{
 };
 use anyhow::{Context as _, Result};
 use aws_lc_rs::digest::{SHA256, digest};
+use axum::http::HeaderMap;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::{
     collections::HashMap,
@@ -61,6 +62,12 @@ impl Place {
             .with_max_request_body_bytes(usize::MAX);
         let service = StreamableHttpService::new(move || Ok(Server::new(Arc::clone(&tenant))), Arc::clone(&sessions), config);
         Self { service, requests: Arc::new(Semaphore::new(requests)), sessions, most_requests: requests }
+    }
+
+    /// Whether the session that a request names is this tenant's.
+    pub fn has_session(&self, headers: &HeaderMap) -> bool {
+        let id = headers.get("mcp-session-id").and_then(|id| id.to_str().ok());
+        id.is_some_and(|id| self.sessions.contains(id))
     }
 
     fn is_idle(&self) -> bool {

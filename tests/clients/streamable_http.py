@@ -1,12 +1,11 @@
 """The server over HTTP through the protocol's own Python client.
 
-Usage: http.py PROGRAM
+Usage: streamable_http.py PROGRAM
 """
 
 import sys
 
-# This folder comes last, or this file would hide the standard library's http; and nothing is to be written into it.
-sys.path.append(sys.path.pop(0))
+# Nothing is to be written into this folder.
 sys.dont_write_bytecode = True
 
 import asyncio

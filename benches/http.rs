@@ -1,0 +1,113 @@
+//! Calls over HTTP: what one costs above the library's own run, and what many at once do to each other.
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// The program, serving over HTTP on a port of its own.
+pub struct HttpServer {
+    child: Child,
+    url: String,
+}
+
+impl HttpServer {
+    /// Starts it in a folder, and waits until it listens.
+    pub fn start(program: &Path, folder: &Path, arguments: &[String]) -> Result<Self> {
+        let mut child = Command::new(program)
+            .args(["serve", "--transport", "http", "--listen", "127.0.0.1:0"])
+            .args(arguments)
+            .current_dir(folder)
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().context("no output")?).read_line(&mut line)?;
+        let url = line.split_whitespace().find(|word| word.starts_with("http://")).with_context(|| line.clone())?;
+        Ok(Self { url: url.trim_end_matches(',').into(), child })
+    }
+
+    /// A client with a connection of its own.
+    pub fn client(&self, token: Option<&str>) -> HttpClient {
+        HttpClient { http: reqwest::Client::new(), url: self.url.clone(), token: token.map(Into::into) }
+    }
+
+    /// KiB of the server that are in memory.
+    pub fn resident(&self) -> Result<f64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).context("this part of the bench needs Linux")?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        Ok(line.trim().trim_end_matches(" kB").parse()?)
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One client, by the newest revision.
+#[derive(Clone)]
+pub struct HttpClient {
+    http: reqwest::Client,
+    url: String,
+    token: Option<String>,
+}
+
+impl HttpClient {
+    /// Runs a script; how long it took.
+    pub async fn call(&self, script: &str) -> Result<Duration> {
+        let version = "2026-07-28";
+        let meta = json!({ "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {} });
+        let params = json!({ "name": "execute_script", "arguments": { "script": script }, "_meta": meta });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+        let mut request = self.http.post(&self.url).header("content-type", "application/json").body(body);
+        for (name, value) in [
+            ("accept", "application/json, text/event-stream"),
+            ("mcp-protocol-version", version),
+            ("mcp-method", "tools/call"),
+            ("mcp-name", "execute_script"),
+        ] {
+            request = request.header(name, value);
+        }
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        let started = Instant::now();
+        let response = request.send().await?;
+        let status = response.status();
+        let bytes = response.bytes().await?;
+        let took = started.elapsed();
+        let answer: Value = serde_json::from_slice(&bytes).with_context(|| format!("{status}: {}", String::from_utf8_lossy(&bytes)))?;
+        ensure!(answer["result"]["isError"] == false, "another answer: {answer}");
+        Ok(took)
+    }
+}
+
+/// Each client calls, again and again, with a pause after each call; all times.
+pub async fn load(clients: Vec<HttpClient>, pause: Duration, lasts: Duration) -> Result<Vec<Duration>> {
+    let end = Instant::now() + lasts;
+    let calling = clients.into_iter().map(|client| {
+        tokio::spawn(async move {
+            let mut times = Vec::new();
+            while Instant::now() < end {
+                times.push(client.call("return 1").await?);
+                if !pause.is_zero() {
+                    tokio::time::sleep(pause).await;
+                }
+            }
+            anyhow::Ok(times)
+        })
+    });
+    let mut times = Vec::new();
+    for calls in calling.collect::<Vec<_>>() {
+        times.extend(calls.await??);
+    }
+    times.sort();
+    Ok(times)
+}
