@@ -1,7 +1,7 @@
 //! Running scripts natively, and comparing.
 
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the native side works on files directly")]
-#![expect(clippy::expect_used, dead_code, reason = "the key server is the tests', who need more of it")]
+#![expect(clippy::expect_used, reason = "the key server is the tests', who need more of it")]
 
 mod http;
 #[path = "../tests/key_server.rs"]

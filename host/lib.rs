@@ -79,7 +79,7 @@ pub use engine::{
     DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, HostCalls, InvalidLimit, Io, IoErrors, Limits, Outcome, Receipt, Refusal,
     Run, RunOptions, Script, ScriptError, Share,
 };
-pub use files::{FileEntry, FileError, FileOperation, FileTouched, Files, FilesError};
+pub use files::{FileEntry, FileError, FileOperation, FilePage, FileTouched, Files, FilesError};
 
 /// Stops runs; see [`RunOptions::cancellation`].
 pub use tokio_util::sync::CancellationToken;

@@ -1,18 +1,40 @@
 //! The examples and the README's commands do what they say.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+};
 use tempfile::TempDir;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Runs a command line in a folder, with the program on the path; its standard output.
-fn shell(folder: &Path, line: &str) -> String {
+/// A command line in a folder, with the program on the path.
+fn command(folder: &Path, line: &str) -> Command {
     let programs = Path::new(env!("CARGO_BIN_EXE_toolscript")).parent().expect("a folder");
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("a PATH"));
-    let output = Command::new("sh").args(["-c", line]).current_dir(folder).env("PATH", path).output().expect("a shell");
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(folder).env("PATH", path);
+    command
+}
+
+/// Runs it; its standard output.
+fn shell(folder: &Path, line: &str) -> String {
+    let output = command(folder, line).output().expect("a shell");
     String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Starts a server on a port of its own, and ends it when it has said where it listens.
+fn serve(folder: &Path, line: &str) -> String {
+    let mut command = command(folder, &format!("exec {line}"));
+    let mut child = command.env("TOOLSCRIPT_LISTEN", "127.0.0.1:0").stderr(Stdio::piped()).spawn().expect("a shell");
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut said).expect("a line");
+    child.kill().and_then(|()| child.wait()).expect("it ends");
+    said
 }
 
 #[test]
@@ -51,7 +73,10 @@ fn the_commands_of_the_readme_print_what_it_shows() {
         if let Some(name) = text.lines().next().and_then(|line| line.strip_prefix("-- ")).filter(|_| *language == "luau") {
             fs::write(folder.path().join(name), text).expect("the script");
         }
-        if *language == "sh" && text.starts_with("toolscript ") {
+        if *language == "sh" && text.starts_with("toolscript serve ") {
+            let said = serve(folder.path(), text);
+            assert!(said.starts_with("serving MCP on http://127.0.0.1:"), "{said}");
+        } else if *language == "sh" && text.starts_with("toolscript ") {
             assert_eq!(shell(folder.path(), text), blocks[index + 1].1, "{text}");
             checked += 1;
         }

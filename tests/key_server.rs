@@ -32,6 +32,7 @@ struct Shared {
     keys: Mutex<Vec<Value>>,
     asked: AtomicUsize,
     broken: Mutex<bool>,
+    silent: Mutex<bool>,
 }
 
 /// A key pair for ES256.
@@ -94,6 +95,11 @@ impl KeyServer {
         *self.shared.broken.lock().expect("a lock") = broken;
     }
 
+    /// It never answers, or does again.
+    pub fn set_silent(&self, silent: bool) {
+        *self.shared.silent.lock().expect("a lock") = silent;
+    }
+
     /// What is in a good token.
     pub fn claims(&self, subject: &str) -> Value {
         json!({ "iss": self.issuer, "sub": subject, "aud": AUDIENCE, "exp": now() + 600 })
@@ -123,6 +129,10 @@ async fn configuration(State(shared): State<Arc<Shared>>) -> Json<Value> {
 
 async fn keys(State(shared): State<Arc<Shared>>) -> axum::response::Response {
     shared.asked.fetch_add(1, Ordering::SeqCst);
+    let silent = *shared.silent.lock().expect("a lock");
+    if silent {
+        std::future::pending::<()>().await;
+    }
     if *shared.broken.lock().expect("a lock") {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     }

@@ -71,11 +71,11 @@ async fn a_good_token_is_let_in_and_a_bad_one_is_told_why() {
         (with("iss", json!("https://another.example")), "it is of another issuer"),
         (with("iss", json!([keys.issuer, "https://another.example"])), "its claims can't be read"),
         (with("sub", json!("")), "its subject is empty or too long"),
-        (with("sub", json!(7)), "its claims can't be read"),
-        (with("exp", json!("never")), "its claims can't be read"),
-        (without("exp"), "its claims can't be read"),
-        (without("iss"), "its claims can't be read"),
-        (without("sub"), "its claims can't be read"),
+        (with("sub", json!(7)), "it has no subject"),
+        (with("exp", json!("never")), "it has no end"),
+        (without("exp"), "it has no end"),
+        (without("iss"), "it has no issuer"),
+        (without("sub"), "it has no subject"),
         (without("aud"), "it has no audience"),
     ] {
         let (status, said, challenge) = refused(&client.clone().with_token(&token)).await;
@@ -221,6 +221,24 @@ async fn keys_are_fetched_once_for_all_and_not_for_every_unknown_name() {
     }
     assert_eq!(keys.asked(), 1, "a moment after the first");
     assert_eq!(server.client().with_token(&token).result("return 2").await, 2);
+}
+
+#[tokio::test]
+async fn those_who_wait_for_keys_that_do_not_come_wait_once() {
+    let keys = KeyServer::start().await;
+    keys.set_silent(true);
+    let (_folder, server) = start(&keys, &[]).await;
+    let token = keys.token("user");
+    let waiting: Vec<_> = (0..8)
+        .map(|_| {
+            let client = server.client().with_token(&token);
+            tokio::spawn(async move { refused(&client).await.0 })
+        })
+        .collect();
+    for refused in waiting {
+        assert_eq!(refused.await.expect("an answer"), StatusCode::SERVICE_UNAVAILABLE);
+    }
+    assert_eq!(keys.asked(), 1);
 }
 
 #[tokio::test]

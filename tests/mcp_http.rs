@@ -50,6 +50,18 @@ async fn lines_and_progress_come_through_the_requests_own_stream_before_the_resu
 }
 
 #[tokio::test]
+async fn only_clients_that_know_them_get_events_without_a_message() {
+    let folder = folder();
+    let server = HttpServer::start(folder.path(), &[]);
+    for (version, expected) in [("2025-06-18", false), ("2025-11-25", true)] {
+        let mut client = server.session(version, None).await;
+        let answer = client.ask("tools/call", call("return 1")).await;
+        assert_eq!(answer.text.contains("retry:"), expected, "{version}: {}", answer.text);
+        assert_eq!(answer.last()["result"]["structuredContent"]["result"], 1);
+    }
+}
+
+#[tokio::test]
 async fn a_level_is_of_its_session_alone() {
     let folder = folder();
     let server = HttpServer::start(folder.path(), &[]);
@@ -147,6 +159,63 @@ async fn cancelling_and_ending_a_session_stop_its_scripts_and_a_lost_connection_
     wait_for(|| started.exists()).await;
     asking.abort();
     assert_eq!(server.client().result("return 1").await, 1);
+}
+
+#[tokio::test]
+async fn a_lost_connection_ends_a_run_although_bytes_of_a_next_request_wait() {
+    let folder = with_config("[limits]\nconcurrency = 1\n");
+    let server = HttpServer::start(folder.path(), &["--io-dir", "files", "--timeout", "600"]);
+    let mut params = call("io.open('started', 'w'):close() while true do end");
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\n\
+         mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: execute_script\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(&server.address).await.expect("a connection");
+    stream.write_all(format!("{head}{body}G").as_bytes()).await.expect("sent");
+    wait_for(|| folder.path().join("files/started").exists()).await;
+    drop(stream);
+    // The only permit is free again.
+    assert_eq!(server.client().result("return 1").await, 1);
+}
+
+#[tokio::test]
+async fn a_session_whose_client_does_not_read_is_nobody_elses_trouble() {
+    let folder = with_config("[server]\nconnections = 40\n");
+    let server = HttpServer::start(folder.path(), &["--io-dir", "files"]);
+    // A stream of news that nobody reads, and news.
+    let stuck = server.session("2025-11-25", None).await;
+    let _unread = stuck.request(Method::GET).send().await.expect("a stream");
+    let mut busy = server.session("2025-11-25", None).await;
+    for round in 0..30 {
+        let script = format!("for i = 1, 90 do io.open(('%s%d-%d'):format(('n'):rep(200), {round}, i), 'w'):close() end return 1");
+        assert_eq!(busy.result(&script).await, 1);
+    }
+    // More sessions than there may be: the oldest make room, the stuck one among them.
+    for _ in 0..40 {
+        server.session("2025-11-25", None).await;
+    }
+    assert_eq!(stuck.clone().send("ping", json!({})).await.status(), StatusCode::NOT_FOUND);
+    assert!(peak_memory(server.process()) < 200 << 10, "{} KiB", peak_memory(server.process()));
+}
+
+#[tokio::test]
+async fn two_requests_of_a_session_with_one_id_are_one_too_many() {
+    let folder = folder();
+    let server = HttpServer::start(folder.path(), &["--io-dir", "files"]);
+    let mut client = server.session("2025-11-25", None).await;
+    let running =
+        client.send("tools/call", call("io.open('started', 'w'):close() while not pcall(io.open, 'go') do end return 'first'")).await;
+    wait_for(|| folder.path().join("files/started").exists()).await;
+    let mut again = HttpClient { last_id: client.last_id - 1, ..client.clone() };
+    assert_eq!(again.send("tools/call", call("return 'second'")).await.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    server.client().result("io.open('go', 'w'):close()").await;
+    assert_eq!(Answer::of(running).await.last()["result"]["structuredContent"]["result"], "first");
+    assert_eq!(again.result("return 'third'").await, "third");
 }
 
 #[tokio::test]
@@ -303,6 +372,29 @@ async fn a_signal_lets_runs_end_and_ends_what_waits() {
     while news.next().await.is_some() {}
     assert_eq!(server.ended().await.code(), Some(0));
     assert!(TcpStream::connect(&server.address).await.is_err());
+}
+
+#[tokio::test]
+async fn clients_that_dawdle_do_not_hold_up_the_end() {
+    for request in ["POST /mcp HTTP/1.1\r\nhost: loc", ""] {
+        let folder = with_config("[server]\ndrain = 600\n");
+        let mut server = HttpServer::start(folder.path(), &[]);
+        let mut slow = TcpStream::connect(&server.address).await.expect("a connection");
+        slow.write_all(request.as_bytes()).await.expect("sent");
+        assert_eq!(server.client().result("return 1").await, 1);
+        server.signal("TERM");
+        assert_eq!(server.ended().await.code(), Some(0), "{request:?}");
+    }
+    // One that has asked is waited for, until a second signal.
+    let folder = with_config("[server]\ndrain = 600\n");
+    let mut server = HttpServer::start(folder.path(), &[]);
+    let mut slow = TcpStream::connect(&server.address).await.expect("a connection");
+    slow.write_all(b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{").await.expect("sent");
+    assert_eq!(server.client().result("return 1").await, 1);
+    server.signal("TERM");
+    wait_for_async(async || TcpStream::connect(&server.address).await.is_err()).await;
+    server.signal("TERM");
+    assert_eq!(server.ended().await.code(), Some(0));
 }
 
 #[tokio::test]

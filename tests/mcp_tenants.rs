@@ -126,7 +126,7 @@ async fn each_has_a_part_of_the_runs_and_a_pace() {
     for _ in 0..5 {
         assert_eq!(alice.result("return 1").await, 1);
     }
-    let refused = json!({ "code": -32000, "message": "too many scripts: at most 5 may begin in a minute; try again later" });
+    let refused = json!({ "code": -32000, "message": "too many requests: at most 5 may begin in a minute; try again later" });
     assert_eq!(alice.ask("tools/call", call("return 1")).await.last()["error"], refused);
     drop(answer);
 }
@@ -183,4 +183,29 @@ async fn nothing_of_a_token_or_the_host_is_in_the_box() {
     }
     let metrics = reqwest::get(server.url("/metrics")).await.expect("an answer").text().await.expect("a text");
     assert!(!metrics.contains("subject-canary"), "{metrics}");
+}
+
+#[tokio::test]
+async fn a_tree_of_many_folders_needs_few_descriptors() {
+    let keys = KeyServer::start().await;
+    let (_folder, server) = start(&keys, "").await;
+    let token = keys.token("eve");
+    let mut eve = server.client().with_token(&token);
+    eve.result("for i = 1, 3000 do io.open(('d%d/f'):format(i), 'w'):close() end").await;
+    let descriptors = || fs::read_dir(format!("/proc/{}/fd", server.process())).expect("a folder").count();
+    let listing: Vec<_> = (0..8)
+        .map(|_| {
+            let mut eve = eve.clone();
+            tokio::spawn(async move { eve.ask("resources/list", json!({})).await.last()["result"]["resources"].as_array().map(Vec::len) })
+        })
+        .collect();
+    let mut most = 0;
+    while !listing.iter().all(tokio::task::JoinHandle::is_finished) {
+        most = most.max(descriptors());
+        tokio::task::yield_now().await;
+    }
+    for page in listing {
+        assert_eq!(page.await.expect("a page"), Some(100));
+    }
+    assert!(most > 0 && most < 200, "{most} descriptors");
 }

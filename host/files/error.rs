@@ -30,6 +30,12 @@ impl FileError {
         Self::numbered(path, number(error))
     }
 
+    /// What the system said about some folder on the way, whose name does not matter.
+    pub(super) fn of_folder(error: &io::Error) -> Self {
+        let number = number(error);
+        Self::Refused { message: reason(number).into(), number }
+    }
+
     /// A symbolic link, wherever it points.
     pub(super) fn link(path: &FilePath) -> Self {
         Self::refused(path, LOOP, "symbolic links are not followed")
@@ -56,8 +62,7 @@ impl FileError {
     }
 
     fn numbered(path: &FilePath, number: i32) -> Self {
-        let reason = REASONS.iter().find(|reason| reason.0 == number).map_or("Input/output error", |reason| reason.1);
-        Self::refused(path, number, reason)
+        Self::refused(path, number, reason(number))
     }
 
     fn refused(path: &FilePath, number: i32, reason: &str) -> Self {
@@ -94,6 +99,10 @@ const REASONS: [(i32, &str); 19] = [
     (LOOP, "Too many levels of symbolic links"),
     (122, "Disk quota exceeded"),
 ];
+
+fn reason(number: i32) -> &'static str {
+    REASONS.iter().find(|reason| reason.0 == number).map_or("Input/output error", |reason| reason.1)
+}
 
 /// Linux's number for an error of any system; what is not about files is an I/O error.
 fn number(error: &io::Error) -> i32 {

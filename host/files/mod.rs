@@ -23,7 +23,7 @@ pub use quota::Quota;
 pub use root::{Files, FilesError};
 pub use session::{Account, MAX_NAMES, Session};
 pub use touched::{FileOperation, FileTouched};
-pub use tree::FileEntry;
+pub use tree::{FileEntry, FilePage};
 
 /// Bytes that are moved at once: the host holds a copy of them meanwhile.
 pub const MAX_BLOCK: usize = 1 << 20;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 /// Files that a run may touch, and bytes of their names: the host holds them, looks at each when the run has ended, and tells
 /// whoever asked for the run.
-const MAX_TOUCHED: usize = 50_000;
-const MAX_NAMES: usize = 8 << 20;
+const MAX_TOUCHED: usize = 20_000;
+const MAX_NAMES: usize = 1 << 20;
 
 /// A file that a run made, changed or removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -133,7 +133,7 @@ mod tests {
         }
         touched.check(&path("7")).unwrap();
         let message = touched.check(&path("x")).unwrap_err().to_string();
-        assert_eq!(message, "too many files touched (max 50000, with 8388608 bytes of names)");
+        assert_eq!(message, "too many files touched (max 20000, with 1048576 bytes of names)");
     }
 
     #[test]

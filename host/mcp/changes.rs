@@ -8,6 +8,7 @@ use rmcp::{
 };
 use std::{
     collections::HashSet,
+    hash::{BuildHasher as _, RandomState},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -24,8 +25,14 @@ use toolscript::FileTouched;
 /// Changes that a slow listener may be behind; it then hears of a change of the list only.
 const BEHIND: usize = 64;
 
-/// Addresses that one client may subscribe to: the host holds them.
+/// Addresses that one client may subscribe to: the host holds a hash of each.
 const MAX_SUBSCRIPTIONS: usize = 1000;
+
+/// Bytes of all addresses that one request may listen for, which the host holds.
+const MAX_FILTER: usize = 256 << 10;
+
+/// Addresses in one piece of news; of more, those who listen hear that the list has changed.
+const MAX_NEWS: usize = 100;
 
 /// Bytes of such an address: a path, with each byte encoded, and what is in front.
 const MAX_URI: usize = 3 * 4096 + 16;
@@ -54,21 +61,23 @@ struct News {
 
 /// What a client of the older revisions' kind wants to hear of.
 pub struct Subscriptions {
-    uris: Mutex<HashSet<String>>,
+    /// Their hashes: two that are the same mean one notification too many.
+    uris: Mutex<HashSet<u64>>,
+    hasher: RandomState,
     number: u64,
 }
 
 impl Default for Subscriptions {
     fn default() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        Self { uris: Mutex::default(), number: LAST.fetch_add(1, Ordering::Relaxed) }
+        Self { uris: Mutex::default(), hasher: RandomState::new(), number: LAST.fetch_add(1, Ordering::Relaxed) }
     }
 }
 
 impl Subscriptions {
     /// Notes that the client wants to hear of a resource.
     pub fn add(&self, uri: &str) -> Result<(), ErrorData> {
-        let uri = canonical(uri).ok_or_else(|| invalid("`uri` is too long, or not one of a file"))?;
+        let uri = self.hasher.hash_one(canonical(uri).ok_or_else(|| invalid("`uri` is too long, or not one of a file"))?);
         let mut uris = self.lock();
         if uris.len() >= MAX_SUBSCRIPTIONS && !uris.contains(&uri) {
             return Err(ErrorData::invalid_request(format!("at most {MAX_SUBSCRIPTIONS} subscriptions are allowed"), None));
@@ -80,19 +89,20 @@ impl Subscriptions {
     /// Notes that it does not any more.
     pub fn remove(&self, uri: &str) {
         if let Some(uri) = canonical(uri) {
-            self.lock().remove(&uri);
+            self.lock().remove(&self.hasher.hash_one(uri));
         }
     }
 
     async fn tell(&self, uris: &[String], peer: &Peer<RoleServer>) {
-        let subscribed: Vec<String> = uris.iter().filter(|uri| self.lock().contains(*uri)).cloned().collect();
+        let is_subscribed = |uri: &&String| self.lock().contains(&self.hasher.hash_one(uri));
+        let subscribed: Vec<String> = uris.iter().filter(is_subscribed).cloned().collect();
         let _ = peer.notify_resource_list_changed().await;
         for uri in subscribed {
             let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<u64>> {
         self.uris.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -115,7 +125,8 @@ impl Changes {
         if touched.is_empty() {
             return;
         }
-        let uris: Arc<[String]> = touched.iter().map(|file| resources::uri(&file.name)).collect();
+        let listed = if touched.len() <= MAX_NEWS { touched } else { &[] };
+        let uris: Arc<[String]> = listed.iter().map(|file| resources::uri(&file.name)).collect();
         // Nobody listening is fine.
         let _ = self.sender.send(News { uris: Arc::clone(&uris), from: subscriptions.number });
         if let Some(peer) = peer {
@@ -129,7 +140,7 @@ impl Changes {
         let following = async move {
             while let Some(news) = next(&mut receiver).await {
                 if news.from != subscriptions.number {
-                    subscriptions.tell(&news.uris, &peer).await;
+                    let _ = tokio::time::timeout(PATIENCE, subscriptions.tell(&news.uris, &peer)).await;
                 }
             }
         };
@@ -139,10 +150,15 @@ impl Changes {
     /// What of a wish to listen can be granted.
     pub fn granted(requested: &SubscriptionFilter) -> SubscriptionFilter {
         let mut granted = requested.clone();
+        let mut room = MAX_FILTER;
+        let fits = |uri: &String| {
+            room = room.saturating_sub(uri.len());
+            room > 0
+        };
         granted.resource_subscriptions = requested
             .resource_subscriptions
             .as_ref()
-            .map(|uris| uris.iter().take(MAX_SUBSCRIPTIONS).filter_map(|uri| canonical(uri)).collect());
+            .map(|uris| uris.iter().take(MAX_SUBSCRIPTIONS).filter_map(|uri| canonical(uri)).take_while(fits).collect());
         granted
     }
 

@@ -8,7 +8,7 @@ use rmcp::{
     model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents},
 };
 use serde_json::json;
-use toolscript::{FileEntry, FileError, Files};
+use toolscript::{FileError, Files};
 
 /// In front of a name.
 const SCHEME: &str = "io:///";
@@ -45,15 +45,13 @@ fn mime_type(name: &str) -> Option<String> {
 }
 
 /// One page of all files, from behind the name that the cursor is. It blocks.
-pub fn list(files: &Files, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
+pub fn list(files: &Files, cursor: Option<&str>, is_wanted: &dyn Fn() -> bool) -> Result<ListResourcesResult, ErrorData> {
     let after = cursor.map(name_of_cursor).transpose()?;
-    let entries = files.tree().map_err(|error| failed(&error))?;
-    let start = after.map_or(0, |after| entries.partition_point(|entry| entry.name <= after));
-    let page: &[FileEntry] = entries.get(start..).unwrap_or_default();
-    let mut result =
-        ListResourcesResult::with_all_items(page.iter().take(PAGE).map(|entry| describe(&entry.name, Some(entry.bytes))).collect());
-    if page.len() > PAGE {
-        result.next_cursor = page.get(PAGE - 1).map(|last| uri(&last.name));
+    let page = files.page(after.as_deref(), PAGE, is_wanted).map_err(|error| failed(&error))?;
+    let resources = page.entries.iter().map(|entry| describe(&entry.name, Some(entry.bytes))).collect();
+    let mut result = ListResourcesResult::with_all_items(resources);
+    if page.more {
+        result.next_cursor = page.entries.last().map(|last| uri(&last.name));
     }
     Ok(result)
 }

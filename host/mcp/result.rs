@@ -11,6 +11,9 @@ const RECEIPT: &str = "toolscript/receipt";
 /// Nesting that a client's JSON reader can be trusted with: many stop at 128 for the message as a whole.
 const DEPTH: usize = 100;
 
+/// Links to files in one result, which a client may show; all files are in the outcome.
+const MAX_LINKS: usize = 100;
+
 /// The outcome as JSON Schema, for runs that succeeded and for those that failed.
 pub fn schema() -> JsonObject {
     object(json!({
@@ -75,7 +78,7 @@ pub fn of_run(mut run: Run) -> CallToolResult {
         structure.insert("truncated".into(), json!(run.outcome.truncated));
     }
     result.content.push(ContentBlock::text(text));
-    let written = run.outcome.files_touched.iter().filter(|file| file.op != FileOperation::Remove);
+    let written = run.outcome.files_touched.iter().filter(|file| file.op != FileOperation::Remove).take(MAX_LINKS);
     result.content.extend(written.map(|file| ContentBlock::resource_link(resources::describe(&file.name, file.bytes))));
     result.structured_content = Some(Value::Object(structure));
     let mut meta = MetaObject::default();

@@ -25,7 +25,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
-use toolscript::{Listener, Refusal, RunOptions, Script};
+use toolscript::{Files, Listener, Refusal, RunOptions, Script};
 
 /// The revisions that clients use, with and without a handshake.
 const REVISIONS: &[ProtocolVersion] = &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
@@ -112,11 +112,13 @@ impl Server {
     /// Work on the files, where it may block.
     async fn with_files<R: Send + 'static>(
         &self,
-        work: impl FnOnce(&toolscript::Files) -> Result<R, ErrorData> + Send + 'static,
+        work: impl FnOnce(&Files, &dyn Fn() -> bool) -> Result<R, ErrorData> + Send + 'static,
     ) -> Result<R, ErrorData> {
-        let Some(io) = &self.tenant.io else { return Err(method_not_found()) };
-        let files = io.files.clone();
-        tokio::task::spawn_blocking(move || work(&files)).await.unwrap_or_else(|_| Err(failed()))
+        if self.tenant.io.is_none() {
+            return Err(method_not_found());
+        }
+        let looked = self.tenant.look(work).await.map_err(|reason| ErrorData::new(BUSY, reason.to_string(), None))?;
+        looked.unwrap_or_else(|| Err(failed()))
     }
 }
 
@@ -162,7 +164,8 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.with_files(move |files| resources::list(files, request.and_then(|request| request.cursor).as_deref())).await
+        let cursor = request.and_then(|request| request.cursor);
+        self.with_files(move |files, is_wanted| resources::list(files, cursor.as_deref(), is_wanted)).await
     }
 
     async fn list_resource_templates(
@@ -170,7 +173,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.with_files(|_| Ok(ListResourceTemplatesResult::default())).await
+        if self.tenant.io.is_some() { Ok(ListResourceTemplatesResult::default()) } else { Err(method_not_found()) }
     }
 
     // What is not offered is not there: the library would answer with nothing.
@@ -192,7 +195,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.with_files(move |files| resources::read(files, &request.uri)).await.map(ReadResourceResponse::from)
+        self.with_files(move |files, _| resources::read(files, &request.uri)).await.map(ReadResourceResponse::from)
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {

@@ -4,8 +4,9 @@ use super::{arguments, changes::Changes, description, metrics::Metrics, result};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use rmcp::model::{Tool, ToolAnnotations};
 use std::{num::NonZeroU32, sync::Arc};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use toolscript::{Engine, Io, Limits, Refusal, Run, RunOptions, Script, Share};
+use toolscript::{Engine, Files, Io, Limits, Refusal, Run, RunOptions, Script, Share};
 
 /// The tool that every server has.
 pub const EXECUTE_SCRIPT: &str = "execute_script";
@@ -28,7 +29,7 @@ pub struct Allotment {
     pub running: usize,
     /// Runs that wait for one of those to end.
     pub waiting: usize,
-    /// Runs that may begin in a minute.
+    /// Runs, and looks at files, that may begin in a minute.
     pub per_minute: NonZeroU32,
 }
 
@@ -38,6 +39,8 @@ pub struct Tenant {
     pub io: Option<Io>,
     pub tool: Tool,
     pub changes: Changes,
+    /// One look at the files at a time, however many are asked for.
+    looking: Arc<Semaphore>,
     share: Option<Share>,
     pace: Option<(NonZeroU32, DefaultDirectRateLimiter)>,
 }
@@ -47,7 +50,7 @@ pub struct Tenant {
 pub enum NotRun {
     #[error(transparent)]
     Refused(#[from] Refusal),
-    #[error("too many scripts: at most {0} may begin in a minute; try again later")]
+    #[error("too many requests: at most {0} may begin in a minute; try again later")]
     TooFast(NonZeroU32),
 }
 
@@ -63,19 +66,48 @@ impl Tenant {
             io,
             tool,
             changes: Changes::default(),
+            looking: Arc::new(Semaphore::new(1)),
             share: allotment.map(|allotment| Share::new(allotment.running, allotment.waiting)),
             pace: allotment.map(|allotment| (allotment.per_minute, RateLimiter::direct(Quota::per_minute(allotment.per_minute)))),
         }
     }
 
-    /// Runs a script when it is this tenant's turn.
-    pub async fn run(&self, script: &Script, mut options: RunOptions) -> Result<Run, NotRun> {
+    /// Looks at the files, where that may block; nothing if there are none. The work is told when nobody waits for it any more.
+    ///
+    /// # Errors
+    ///
+    /// When the tenant asks too often.
+    pub async fn look<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Files, &dyn Fn() -> bool) -> R + Send + 'static,
+    ) -> Result<Option<R>, NotRun> {
+        let Some(io) = &self.io else { return Ok(None) };
+        self.check_pace()?;
+        let files = io.files.clone();
+        let gone = CancellationToken::new();
+        let _gone = gone.clone().drop_guard();
+        let turn = Arc::clone(&self.looking).acquire_owned().await.ok();
+        let looking = tokio::task::spawn_blocking(move || {
+            let seen = work(&files, &|| !gone.is_cancelled());
+            drop(turn);
+            seen
+        });
+        Ok(looking.await.ok())
+    }
+
+    fn check_pace(&self) -> Result<(), NotRun> {
         if let Some((per_minute, pace)) = &self.pace
             && pace.check().is_err()
         {
             self.settings.metrics.refused("pace");
             return Err(NotRun::TooFast(*per_minute));
         }
+        Ok(())
+    }
+
+    /// Runs a script when it is this tenant's turn.
+    pub async fn run(&self, script: &Script, mut options: RunOptions) -> Result<Run, NotRun> {
+        self.check_pace()?;
         options.io = self.io.clone();
         options.share = self.share.clone();
         let run = self.settings.engine.run(script, options).await.inspect_err(|refusal| {

@@ -27,8 +27,9 @@ const DEFAULT_CONNECTIONS: usize = 1024;
 /// Bytes that the files of one tenant may take.
 const DEFAULT_TENANT_BYTES: u64 = 1 << 30;
 
-/// Sessions at once of a tenant who is not alone.
+/// Sessions at once of a tenant who is not alone, and requests: each may hold an answer that is not taken.
 const TENANT_SESSIONS: usize = 64;
+const TENANT_REQUESTS: usize = 64;
 
 #[derive(Args)]
 #[command(next_help_heading = "Server")]
@@ -107,7 +108,7 @@ impl HttpArguments {
                 allotment: config.limits.allotment(),
                 disk: config.io.tenant_bytes.unwrap_or(DEFAULT_TENANT_BYTES),
                 sessions: TENANT_SESSIONS,
-                requests: (connections / 4).max(1),
+                requests: TENANT_REQUESTS.min(connections),
             },
             limits: HttpLimits {
                 connections: ConnectionLimits { most: connections, headers: server.header_timeout() },

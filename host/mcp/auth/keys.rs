@@ -22,7 +22,7 @@ const EXPIRED: Duration = Duration::from_secs(60 * 60);
 /// Between two fetches, whatever tokens say.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// For one document of the authority's.
+/// For all documents of the authority's together.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Bytes of one document, which the host holds.
@@ -53,7 +53,7 @@ struct Known {
 impl Keys {
     pub fn new(settings: &AuthSettings) -> Result<Self> {
         // A redirect could lead anywhere, and no credentials or cookies are needed.
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(TIMEOUT).build()?;
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
         let mut discovery = settings.authority.clone();
         discovery.set_path(&format!("{}/.well-known/openid-configuration", settings.authority.path().trim_end_matches('/')));
         let shared = Shared {
@@ -73,9 +73,9 @@ impl Keys {
         if let Some(known) = &before
             && let Some(key) = pick(known, name, &is_fit)
         {
-            if known.since.elapsed() > STALE {
-                let keys = self.clone();
-                tokio::spawn(async move { keys.refresh(Some(known_since(&keys))).await });
+            if known.since.elapsed() > STALE && self.shared.asked.try_lock().is_ok() {
+                let (keys, since) = (self.clone(), known.since);
+                tokio::spawn(async move { keys.refresh(Some(since)).await });
             }
             return Ok(key);
         }
@@ -97,19 +97,17 @@ impl Keys {
         if is_news || asked.is_some_and(|asked| asked.elapsed() < PAUSE) {
             return;
         }
-        *asked = Some(Instant::now());
-        match self.shared.fetch().await {
+        let fetched = tokio::time::timeout(TIMEOUT, self.shared.fetch()).await;
+        match fetched.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", TIMEOUT.as_secs()))) {
             Ok(keys) => {
                 let known = Known { keys, since: Instant::now() };
                 *self.shared.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known);
             }
             Err(error) => tracing::error!("the keys of the authorization server can't be had: {error:#}"),
         }
+        // Those who waited for this do not ask again.
+        *asked = Some(Instant::now());
     }
-}
-
-fn known_since(keys: &Keys) -> Instant {
-    keys.known().map_or_else(Instant::now, |known| known.since)
 }
 
 fn pick(known: &Known, name: Option<&str>, is_fit: impl Fn(&Jwk) -> bool) -> Option<Jwk> {

@@ -7,6 +7,7 @@ use jsonwebtoken::{
     jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse},
 };
 use serde::Deserialize;
+use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
 /// How far clocks may differ, in seconds.
@@ -15,13 +16,15 @@ const LEEWAY: u64 = 30;
 /// Bytes of a subject: the host hashes and keeps them.
 const MAX_SUBJECT: usize = 1024;
 
+/// The library has checked those that must be there; of what shape they are is looked at afterwards.
 #[derive(Deserialize)]
 struct Claims {
-    /// One issuer: a list of them is no token of ours.
-    #[serde(rename = "iss")]
-    _issuer: String,
-    sub: String,
-    exp: f64,
+    #[serde(default)]
+    iss: Value,
+    #[serde(default)]
+    sub: Value,
+    #[serde(default)]
+    exp: Value,
     #[serde(default)]
     scope: Option<String>,
     #[serde(default)]
@@ -67,16 +70,20 @@ pub async fn check(token: &str, settings: &AuthSettings, keys: &Keys) -> Result<
     validation.set_audience(&[&settings.audience]);
     validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
     let claims = jsonwebtoken::decode::<Claims>(token, &key, &validation).map_err(|error| explain(error.kind()))?.claims;
-    if claims.sub.is_empty() || claims.sub.len() > MAX_SUBJECT {
+    // A list of issuers is no issuer.
+    let (Some(_), Some(subject), Some(end)) = (claims.iss.as_str(), claims.sub.as_str(), claims.exp.as_f64()) else {
+        return Err(Rejection::Invalid("its claims can't be read"));
+    };
+    if subject.is_empty() || subject.len() > MAX_SUBJECT {
         return Err(Rejection::Invalid("its subject is empty or too long"));
     }
     if !settings.scopes.iter().all(|scope| claims.allows(scope)) {
         return Err(Rejection::Scope);
     }
     // A claim of the far future is one that never ends.
-    let until = Duration::try_from_secs_f64(claims.exp).ok().and_then(|after| SystemTime::UNIX_EPOCH.checked_add(after));
+    let until = Duration::try_from_secs_f64(end).ok().and_then(|after| SystemTime::UNIX_EPOCH.checked_add(after));
     let forever = || SystemTime::now() + Duration::from_secs(365 * 24 * 3600);
-    Ok(Subject { name: claims.sub, until: until.unwrap_or_else(forever) })
+    Ok(Subject { name: subject.to_owned(), until: until.unwrap_or_else(forever) })
 }
 
 /// Whether a key is for this algorithm and for signatures: the token names both, and must not mix them.

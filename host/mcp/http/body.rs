@@ -9,33 +9,29 @@ use hyper::body::Body as _;
 use std::time::Duration;
 use tokio::{sync::Semaphore, time::timeout};
 
-/// Larger bodies, and those that do not say how large they are, are few at once: the host holds them while they come.
+/// Larger bodies, and those that do not say how large they are, are few at once for each tenant: the host holds them while they come.
 const SMALL: u64 = 64 << 10;
-
-/// How many of those.
-const LARGE: usize = 16;
 
 /// Takes bodies.
 pub struct Bodies {
     most: usize,
     patience: Duration,
-    large: Semaphore,
 }
 
 impl Bodies {
     /// At most so many bytes each, in at most so long.
     pub fn new(most: usize, patience: Duration) -> Self {
-        Self { most, patience, large: Semaphore::new(LARGE) }
+        Self { most, patience }
     }
 
-    /// All of a body, or the answer to a client that sends too much or too slowly.
-    pub async fn take(&self, body: Body) -> Result<Bytes, (StatusCode, &'static str)> {
+    /// All of a body, or the answer to a client that sends too much or too slowly; `large` has the places for large ones.
+    pub async fn take(&self, body: Body, large: &Semaphore) -> Result<Bytes, (StatusCode, &'static str)> {
         let (least, most) = (body.size_hint().lower(), body.size_hint().upper());
         if least > self.most as u64 {
             return Err(TOO_LARGE);
         }
         let taking = async {
-            let _place = if most.is_none_or(|most| most > SMALL) { self.large.acquire().await.ok() } else { None };
+            let _place = if most.is_none_or(|most| most > SMALL) { large.acquire().await.ok() } else { None };
             Limited::new(body, self.most).collect().await
         };
         match timeout(self.patience, taking).await {

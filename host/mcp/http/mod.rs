@@ -6,6 +6,7 @@
 mod body;
 mod connections;
 mod guard;
+mod held;
 mod routes;
 mod sessions;
 mod tenants;
@@ -20,7 +21,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::net::TcpListener;
 
 /// After the runs were stopped, for the answers that say so.
-const GRACE: Duration = Duration::from_secs(3);
+const GRACE: Duration = Duration::from_secs(1);
 
 /// What a server over HTTP keeps to.
 #[derive(Clone, Copy, Debug)]
@@ -48,10 +49,13 @@ pub async fn serve_http(listener: TcpListener, site: Site, limits: HttpLimits) {
     let connections = connections::serve(&listener, &router, limits.connections, &settings).await;
     drop(listener);
     tracing::info!("draining");
-    if tokio::time::timeout(limits.drain, connections.wait()).await.is_err() {
-        settings.shutdown.cancel();
-        if tokio::time::timeout(GRACE, connections.wait()).await.is_err() {
-            tracing::warn!(connections = connections.len(), "some clients do not take their answers; leaving without them");
-        }
+    tokio::select! {
+        () = connections.wait() => return,
+        () = tokio::time::sleep(limits.drain) => {}
+        () = settings.shutdown.cancelled() => {}
+    }
+    settings.shutdown.cancel();
+    if tokio::time::timeout(GRACE, connections.wait()).await.is_err() {
+        tracing::warn!(connections = connections.len(), "some clients do not take their answers; leaving without them");
     }
 }

@@ -3,6 +3,7 @@
 use super::{
     body::Bodies,
     guard::Guard,
+    held::Held,
     tenants::{Place, Tenants},
 };
 use crate::mcp::{
@@ -120,7 +121,7 @@ async fn mcp(State(site): State<Arc<Site>>, request: Request) -> Response {
     // What is for this server alone goes no further.
     head.headers.remove(AUTHORIZATION);
     head.headers.remove(COOKIE);
-    let body = match site.bodies.take(body).await {
+    let body = match site.bodies.take(body, &place.large_bodies).await {
         Ok(body) => body,
         Err((status, reason)) => {
             site.settings.metrics.refused("body");
@@ -202,11 +203,11 @@ fn no_message(body: &Bytes) -> Response {
     (StatusCode::BAD_REQUEST, Json(answer)).into_response()
 }
 
-/// An answer that is a stream counts as a request for as long as it lasts; and it lasts no longer than the token by which it was
-/// given and a run that it may be the answer to. What only waits for news ends when the server drains.
+/// An answer counts as a request until it is sent; and one that is a stream lasts no longer than the token by which it was given and
+/// a run that it may be the answer to. What only waits for news ends when the server drains.
 fn hold(response: Response, permit: OwnedSemaphorePermit, site: &Site, method: &Method, until: Option<SystemTime>) -> Response {
     if response.headers().get(CONTENT_TYPE).is_none_or(|kind| kind != "text/event-stream") {
-        return response;
+        return response.map(|body| Body::new(Held::new(body, permit)));
     }
     let end = end_of(until, site.settings.limits.timeout);
     let draining = site.settings.draining.clone();
@@ -218,10 +219,8 @@ fn hold(response: Response, permit: OwnedSemaphorePermit, site: &Site, method: &
         }
     };
     response.map(|body| {
-        let events = body.into_data_stream().inspect(move |_| {
-            let _held = &permit;
-        });
-        Body::from_stream(events.take_until(Box::pin(ended)))
+        let events = Body::from_stream(body.into_data_stream().take_until(Box::pin(ended)));
+        Body::new(Held::new(events, permit))
     })
 }
 

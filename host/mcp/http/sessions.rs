@@ -4,17 +4,18 @@
 //! session ends, and a request's notifications in the stream of its answer.
 
 use crate::mcp::notices::RequestStream;
-use futures_util::{Stream, StreamExt as _, stream};
+use axum::http::request::Parts;
+use futures_util::{Stream, StreamExt as _, future, stream};
 use rmcp::{
-    model::{ClientJsonRpcMessage, GetExtensions as _, ServerJsonRpcMessage, ServerNotification},
+    model::{ClientJsonRpcMessage, GetExtensions as _, RequestId, ServerJsonRpcMessage, ServerNotification},
     transport::streamable_http_server::session::{
         ServerSseMessage, SessionId, SessionManager,
-        local::{LocalSessionManager, LocalSessionManagerError, SessionConfig, SessionTransport},
+        local::{LocalSessionManager, LocalSessionManagerError, SessionConfig, SessionError, SessionTransport},
     },
 };
 use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::Poll,
     time::{Duration, Instant},
 };
@@ -23,6 +24,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Notifications of one request on their way to a slow reader; whoever sends one more waits.
 const WAITING: usize = 4;
+
+/// For a session to hear that it has ended.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A session that nobody uses for so long is ended.
 const IDLE: Duration = Duration::from_secs(30 * 60);
@@ -38,6 +42,28 @@ pub struct Sessions {
 struct Open {
     used: Instant,
     closed: CancellationToken,
+    /// Requests that are under way: the library would never forget one of two with the same id.
+    requests: Arc<Mutex<HashSet<RequestId>>>,
+}
+
+/// A request that is under way.
+struct UnderWay {
+    requests: Arc<Mutex<HashSet<RequestId>>>,
+    id: RequestId,
+}
+
+impl UnderWay {
+    /// Nothing if there is one with this id already.
+    fn enter(requests: Arc<Mutex<HashSet<RequestId>>>, id: RequestId) -> Option<Self> {
+        let is_new = requests.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
+        is_new.then_some(Self { requests, id })
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
 }
 
 impl Sessions {
@@ -64,12 +90,20 @@ impl Sessions {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a session is in use; how to hear of its end.
-    fn touch(&self, id: &SessionId) -> CancellationToken {
-        self.lock().get_mut(id).map_or_else(CancellationToken::new, |open| {
+    /// Notes that a session is in use.
+    fn touch(&self, id: &SessionId) {
+        if let Some(open) = self.lock().get_mut(id) {
             open.used = Instant::now();
-            open.closed.clone()
-        })
+        }
+    }
+
+    /// Notes that a request is under way; how to hear of the end of its session.
+    fn enter(&self, id: &SessionId, request: &RequestId) -> Result<(UnderWay, CancellationToken), LocalSessionManagerError> {
+        self.touch(id);
+        let open = self.lock();
+        let open = open.get(id).ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))?;
+        let under_way = UnderWay::enter(Arc::clone(&open.requests), request.clone()).ok_or(SessionError::DuplicatedRequestId(0))?;
+        Ok((under_way, open.closed.clone()))
     }
 
     fn forget(&self, id: &SessionId) {
@@ -94,7 +128,7 @@ impl SessionManager for Sessions {
             self.close_session(&oldest).await?;
         }
         let (id, transport) = self.inner.create_session().await?;
-        self.lock().insert(id.clone(), Open { used: Instant::now(), closed: CancellationToken::new() });
+        self.lock().insert(id.clone(), Open { used: Instant::now(), closed: CancellationToken::new(), requests: Arc::default() });
         Ok((id, transport))
     }
 
@@ -108,7 +142,8 @@ impl SessionManager for Sessions {
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
         self.forget(id);
-        self.inner.close_session(id).await
+        // One whose client does not read may not hear of it; it is gone for everybody else.
+        tokio::time::timeout(PATIENCE, self.inner.close_session(id)).await.unwrap_or(Ok(()))
     }
 
     async fn create_stream(
@@ -117,10 +152,19 @@ impl SessionManager for Sessions {
         mut message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let (sender, notifications) = mpsc::channel(WAITING);
+        let (mut resumes, mut under_way) = (false, None);
         if let ClientJsonRpcMessage::Request(request) = &mut message {
-            request.request.extensions_mut().insert(RequestStream { sender, closed: self.touch(id) });
+            let (entered, closed) = self.enter(id, &request.id)?;
+            under_way = Some(entered);
+            let extensions = request.request.extensions_mut();
+            resumes = extensions.get::<Parts>().is_some_and(knows_resuming);
+            extensions.insert(RequestStream { sender, closed });
         }
         let answers = self.inner.create_stream(id, message).await?;
+        let answers = answers.filter(move |answer| {
+            let _under_way = &under_way;
+            future::ready(resumes || answer.message.is_some())
+        });
         Ok(joined(notifications, answers))
     }
 
@@ -145,6 +189,11 @@ impl SessionManager for Sessions {
         self.touch(id);
         self.inner.resume(id, last_event_id).await
     }
+}
+
+/// Whether a client knows events without a message, which say how to take up a stream again; older ones choke on them.
+fn knows_resuming(request: &Parts) -> bool {
+    request.headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= &b"2025-11-25"[..])
 }
 
 /// One stream of both; what was notified before an answer was given comes before it.

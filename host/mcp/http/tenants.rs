@@ -27,6 +27,9 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 /// Bytes of the hash that a tenant's folder is named by.
 const NAME: usize = 16;
 
+/// Large bodies that one tenant may be sending at once; one more waits for them.
+const LARGE_BODIES: usize = 4;
+
 /// What each tenant is given.
 #[derive(Clone, Debug)]
 pub struct Shares {
@@ -44,6 +47,8 @@ pub struct Place {
     pub service: StreamableHttpService<Server, Sessions>,
     /// Requests that may be under way.
     pub requests: Arc<Semaphore>,
+    /// Large bodies that may be.
+    pub large_bodies: Semaphore,
     sessions: Arc<Sessions>,
     most_requests: usize,
 }
@@ -56,12 +61,15 @@ impl Place {
         let config = StreamableHttpServerConfig::default()
             // A plain answer where there is one message only.
             .with_json_response(true)
+            // Whether a client can take up a stream again is known once it has said which revision it speaks.
+            .with_sse_retry(None)
             // All of these are checked in front, for every path: see [`super`].
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_max_request_body_bytes(usize::MAX);
         let service = StreamableHttpService::new(move || Ok(Server::new(Arc::clone(&tenant))), Arc::clone(&sessions), config);
-        Self { service, requests: Arc::new(Semaphore::new(requests)), sessions, most_requests: requests }
+        let (most_requests, requests) = (requests, Arc::new(Semaphore::new(requests)));
+        Self { service, requests, large_bodies: Semaphore::new(LARGE_BODIES), sessions, most_requests }
     }
 
     /// Whether the session that a request names is this tenant's.
