@@ -44,10 +44,17 @@ const SMALL_FILES_IN_A_SERVER: &str = "10,000 small files, as in a server";
 
 const IDLE_MEMORY: &str = "memory of a live instance";
 const IDLE_INSTANCES: usize = 64;
-const STDIO_CALL: &str = "MCP call of return 1 over stdio, above the library's run";
-const STDIO_CALLS: usize = 2000;
-const HTTP_CALL: &str = "MCP call of return 1 over HTTP, above the library's run";
-const HTTP_CALLS: usize = 2000;
+const CALLS: usize = 2000;
+const STDIO_CALL: [&str; 3] = [
+    "MCP call of return 1 over stdio, above the library's run",
+    "MCP call over stdio: p99, p50 beside it",
+    "MCP calls a second over stdio, one after the other",
+];
+const HTTP_CALL: [&str; 3] = [
+    "MCP call of return 1 over HTTP, above the library's run",
+    "MCP call over HTTP: p99, p50 beside it",
+    "MCP calls a second over HTTP, one after the other",
+];
 const MANY_CLIENTS: &str = "200 clients at once, 60 s: p99, p50 beside it";
 const MANY_CLIENTS_CALLS: &str = "200 clients at once: calls a second";
 const MANY_CLIENTS_MEMORY: &str = "200 clients at once: growth of memory in the last 50 s";
@@ -64,11 +71,11 @@ fn main() -> Result<()> {
     if wanted(IDLE_MEMORY) {
         table.rows.push(runtime.block_on(async { idle_memory() })?);
     }
-    if wanted(STDIO_CALL) {
-        table.rows.push(runtime.block_on(stdio_call())?);
+    if STDIO_CALL.into_iter().any(wanted) {
+        table.rows.extend(runtime.block_on(stdio_call())?);
     }
-    if wanted(HTTP_CALL) {
-        table.rows.push(runtime.block_on(http_call())?);
+    if HTTP_CALL.into_iter().any(wanted) {
+        table.rows.extend(runtime.block_on(http_call())?);
     }
     if wanted(MANY_CLIENTS) {
         table.rows.extend(runtime.block_on(many_clients())?);
@@ -182,40 +189,66 @@ fn program() -> Result<PathBuf> {
 }
 
 /// What the protocol adds to a run: calls through pipes and runs in the library, in turns.
-async fn stdio_call() -> Result<Row> {
+async fn stdio_call() -> Result<[Row; 3]> {
     let mut server = StdioServer::start(&program()?)?;
-    let engine = Engine::builder().concurrency(4).build()?;
-    let script = Script::new("return 1");
+    let library = Library::new()?;
     let (mut through, mut here) = (Vec::new(), Vec::new());
-    for _ in 0..STDIO_CALLS {
+    for _ in 0..CALLS {
         let started = Instant::now();
         let answer = server.run("return 1")?;
         through.push(started.elapsed());
         ensure!(answer["structuredContent"]["result"] == 1, "another result: {answer}");
-        let started = Instant::now();
-        black_box(engine.run(&script, RunOptions::default()).await?);
-        here.push(started.elapsed());
+        here.push(library.run().await?);
     }
-    let added = median(through) - median(here);
-    Ok(Row::new(STDIO_CALL, added / 1000.0, None, Some(0.5), "ms"))
+    Ok(protocol_rows(STDIO_CALL, through, here, 0.5))
 }
 
 /// The same over HTTP.
-async fn http_call() -> Result<Row> {
+async fn http_call() -> Result<[Row; 3]> {
     let folder = tempfile::tempdir()?;
     let server = HttpServer::start(&program()?, folder.path(), &[])?;
     let client = server.client(None);
-    let engine = Engine::builder().concurrency(4).build()?;
-    let script = Script::new("return 1");
+    let library = Library::new()?;
     let (mut through, mut here) = (Vec::new(), Vec::new());
-    for _ in 0..HTTP_CALLS {
+    for _ in 0..CALLS {
         through.push(client.call("return 1").await?);
-        let started = Instant::now();
-        black_box(engine.run(&script, RunOptions::default()).await?);
-        here.push(started.elapsed());
+        here.push(library.run().await?);
     }
-    let added = median(through) - median(here);
-    Ok(Row::new(HTTP_CALL, added / 1000.0, None, Some(1.0), "ms"))
+    Ok(protocol_rows(HTTP_CALL, through, here, 1.0))
+}
+
+/// The same call without a protocol.
+struct Library {
+    engine: Engine,
+    script: Script,
+}
+
+impl Library {
+    fn new() -> Result<Self> {
+        Ok(Self { engine: Engine::builder().concurrency(4).build()?, script: Script::new("return 1") })
+    }
+
+    async fn run(&self) -> Result<Duration> {
+        let started = Instant::now();
+        black_box(self.engine.run(&self.script, RunOptions::default()).await?);
+        Ok(started.elapsed())
+    }
+}
+
+fn protocol_rows(names: [&'static str; 3], mut through: Vec<Duration>, here: Vec<Duration>, target: f64) -> [Row; 3] {
+    through.sort();
+    let all: Duration = through.iter().sum();
+    let (p50, p99) = (microseconds(&through, 50), microseconds(&through, 99));
+    [
+        Row::new(names[0], (p50 - median(here)) / 1000.0, None, Some(target), "ms"),
+        Row::new(names[1], p99, Some(p50), None, "µs"),
+        Row::new(names[2], through.len() as f64 / all.as_secs_f64(), None, None, "/s"),
+    ]
+}
+
+/// A percentile of sorted times.
+fn microseconds(times: &[Duration], percent: usize) -> f64 {
+    times[(times.len() - 1) * percent / 100].as_secs_f64() * 1e6
 }
 
 /// Many clients that call all the time, in this process, on the cores that the server has too.
@@ -228,9 +261,8 @@ async fn many_clients() -> Result<[Row; 3]> {
     times.extend(load(clients, Duration::ZERO, Duration::from_secs(50)).await?);
     let growth = server.resident()? - before;
     times.sort();
-    let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
     Ok([
-        Row::new(MANY_CLIENTS, p99.as_secs_f64() * 1e6, Some(p50.as_secs_f64() * 1e6), Some(20.0), "µs"),
+        Row::new(MANY_CLIENTS, microseconds(&times, 99), Some(microseconds(&times, 50)), Some(20.0), "µs"),
         Row::new(MANY_CLIENTS_CALLS, times.len() as f64 / 60.0, None, None, "/s"),
         Row::new(MANY_CLIENTS_MEMORY, growth, None, Some(8192.0), "KiB"),
     ])

@@ -37,7 +37,7 @@ pub struct Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<34} {:>12} {:>12} {:>7} {:>8}", "", "here", "native", "ratio", "target")?;
+        writeln!(f, "{:<62} {:>12} {:>12} {:>7} {:>8}", "", "here", "native", "ratio", "target")?;
         for row in &self.rows {
             let unit = row.unit;
             let here = format!("{:.1} {unit}", row.here);
@@ -45,7 +45,7 @@ impl fmt::Display for Table {
             let ratio = row.ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));
             let target =
                 row.target.map_or(String::new(), |target| format!("{target}{}", if row.measure() <= target { "" } else { " MISSED" }));
-            writeln!(f, "{:<34} {here:>12} {native:>12} {ratio:>7} {target:>8}", row.name)?;
+            writeln!(f, "{:<62} {here:>12} {native:>12} {ratio:>7} {target:>8}", row.name)?;
         }
         Ok(())
     }

@@ -81,6 +81,11 @@ impl KeyServer {
         flags.map(Into::into).to_vec()
     }
 
+    /// What everybody knows of its key.
+    pub fn public_key(&self) -> Value {
+        public(&self.key, "main")
+    }
+
     /// How often its keys were asked for.
     pub fn asked(&self) -> usize {
         self.shared.asked.load(Ordering::SeqCst)

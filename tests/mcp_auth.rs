@@ -1,11 +1,10 @@
 //! Tokens: which are good, and what those without one are told.
 
 use crate::{
-    http_server::{Answer, HttpClient, HttpServer, call},
+    http_server::{Answer, HttpClient, HttpServer, PATIENCE, call},
     key_server::{AUDIENCE, KeyServer, key_pair, now, public, sign_with},
 };
 use aws_lc_rs::{
-    encoding::AsDer as _,
     rand::SystemRandom,
     rsa,
     signature::{KeyPair as _, RSA_PKCS1_SHA256},
@@ -14,6 +13,7 @@ use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 async fn start(keys: &KeyServer, more: &[&str]) -> (TempDir, HttpServer) {
@@ -53,7 +53,8 @@ async fn a_good_token_is_let_in_and_a_bad_one_is_told_why() {
     let encoded = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
     let none = format!("{}.{}.", encoded(&json!({ "alg": "none", "typ": "JWT" })), encoded(&claims));
     let other = key_pair();
-    let secret = EncodingKey::from_secret(public(&other, "main").to_string().as_bytes());
+    // What everybody knows of the key, taken for a secret.
+    let secret = EncodingKey::from_secret(keys.public_key().to_string().as_bytes());
     let symmetric = jsonwebtoken::encode(&Header { kid: Some("main".into()), ..Header::new(Algorithm::HS256) }, &claims, &secret);
     let mut parts = keys.token("user").split('.').map(str::to_owned).collect::<Vec<_>>();
     parts[1] = encoded(&keys.claims("admin"));
@@ -195,7 +196,6 @@ async fn a_key_is_bound_to_its_algorithm_and_use() {
     assert_eq!(client.clone().with_token(&signed(json!({ "alg": "RS256" }))).result("return 1").await, 1);
     let critical = signed(json!({ "alg": "RS256", "kid": "rsa", "crit": ["exp"] }));
     assert_eq!(refused(&client.clone().with_token(&critical)).await.1, "it needs an extension that is not known here");
-    let _ = rsa.as_der();
 }
 
 #[tokio::test]
@@ -221,6 +221,26 @@ async fn keys_are_fetched_once_for_all_and_not_for_every_unknown_name() {
     }
     assert_eq!(keys.asked(), 1, "a moment after the first");
     assert_eq!(server.client().with_token(&token).result("return 2").await, 2);
+}
+
+#[tokio::test]
+async fn a_new_key_is_found_and_an_old_one_forgotten() {
+    let keys = KeyServer::start().await;
+    let (_folder, server) = start(&keys, &[]).await;
+    let old = server.client().with_token(&keys.token("user"));
+    assert_eq!(old.clone().result("return 1").await, 1);
+    let next = key_pair();
+    keys.set_keys(vec![public(&next, "next")]);
+    let mut new = server.client().with_token(&sign_with(&next, "next", &keys.claims("user")));
+    // Not more often than every few seconds.
+    let started = Instant::now();
+    while new.send("tools/call", call("return 1")).await.status() == StatusCode::UNAUTHORIZED {
+        assert!(started.elapsed() < PATIENCE);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(new.result("return 2").await, 2);
+    assert_eq!(refused(&old).await.1, "its key is not known");
+    assert_eq!(keys.asked(), 2);
 }
 
 #[tokio::test]

@@ -464,6 +464,23 @@ async fn a_public_address_needs_authentication_or_plain_words() {
 }
 
 #[tokio::test]
+async fn flags_win_over_the_environment_and_that_over_the_file() {
+    let folder = with_config("[server]\ntransport = 'http'\nlisten = 'of the file'\n");
+    let listens = |environment: Option<&str>, flags: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolscript"));
+        command.arg("serve").args(flags).current_dir(folder.path()).env_remove("TOOLSCRIPT_LISTEN");
+        if let Some(listen) = environment {
+            command.env("TOOLSCRIPT_LISTEN", listen);
+        }
+        let said = String::from_utf8(command.output().expect("it runs").stderr).expect("a text");
+        said.strip_prefix("error: can't listen on ").and_then(|rest| rest.split_once(':')).expect(&said).0.to_owned()
+    };
+    assert_eq!(listens(None, &[]), "of the file");
+    assert_eq!(listens(Some("of the environment"), &[]), "of the environment");
+    assert_eq!(listens(Some("of the environment"), &["--listen", "of the flag"]), "of the flag");
+}
+
+#[tokio::test]
 async fn metrics_count_what_was_done() {
     let folder = folder();
     let server = HttpServer::start(folder.path(), &["--io-dir", "files"]);

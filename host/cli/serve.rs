@@ -53,18 +53,36 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
         Ok(engine) => engine,
         Err(error) => return Ok(no_engine(&error)),
     };
-    let (draining, shutdown) = (CancellationToken::new(), CancellationToken::new());
-    let settings = Arc::new(Settings { engine, limits, metrics: Metrics::default(), draining, shutdown });
+    // Many clients share a server over HTTP, and none is to wait behind the script of another.
+    let scripts = http.is_some().then(scripts_runtime).transpose()?;
+    let settings = Arc::new(Settings {
+        engine,
+        limits,
+        metrics: Metrics::default(),
+        scripts: scripts.as_ref().map(|runtime| runtime.handle().clone()),
+        draining: CancellationToken::new(),
+        shutdown: CancellationToken::new(),
+    });
     let served = match http {
         None => over_stdio(&runtime, settings, files),
         Some((http, listener)) => runtime.block_on(http.serve(listener, settings, files)),
     };
     // A thread may wait for input that never comes.
     runtime.shutdown_background();
+    if let Some(scripts) = scripts {
+        scripts.shutdown_background();
+    }
     served.map(|()| ExitCode::SUCCESS).or_else(|error| {
         terminal::error_line(&format!("{error:#}"));
         Ok(ExitCode::from(ErrorKind::Internal.exit_code()))
     })
+}
+
+/// Threads for scripts alone, which leave the cores to the others first.
+fn scripts_runtime() -> Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.thread_name("scripts").enable_all().on_thread_start(signals::lower_priority);
+    builder.build().context("can't start the runtime for scripts")
 }
 
 fn no_engine(error: &EngineError) -> ExitCode {

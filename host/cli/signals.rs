@@ -1,4 +1,4 @@
-//! Signals, and the limits of the process.
+//! Signals, and the limits and priorities of the process.
 
 use tokio_util::sync::CancellationToken;
 
@@ -44,5 +44,13 @@ pub fn raise_descriptor_limit() {
         if let Err(error) = setrlimit(Resource::Nofile, limit) {
             tracing::debug!(%error, "the limit on open files can't be raised");
         }
+    }
+}
+
+/// Lets threads of the usual priority go before this one. On Linux, a thread has one of its own.
+pub fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, 5) {
+        tracing::debug!(%error, "the priority of a thread can't be lowered");
     }
 }

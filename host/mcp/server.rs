@@ -70,7 +70,7 @@ impl Server {
         let closed = stream.as_ref().map(|stream| stream.closed.clone()).unwrap_or_default();
         let outlet = stream.map_or_else(|| Outlet::Peer(context.peer.clone()), Outlet::Stream);
         let script = Script::new(arguments.script);
-        let mut run = std::pin::pin!(self.tenant.run(&script, options));
+        let mut run = std::pin::pin!(self.tenant.run(script, options));
         let mut forward = std::pin::pin!(async {
             match &notices {
                 Some(notices) => notices.forward(&outlet).await,
@@ -266,6 +266,7 @@ fn not_run(reason: NotRun) -> Result<CallToolResult, ErrorData> {
     match reason {
         NotRun::Refused(refusal @ Refusal::ScriptTooLarge { .. }) => Ok(result::of_mistake(&Wrong(format!("`script`: {refusal}")))),
         NotRun::Refused(Refusal::Limit(limit)) => Ok(result::of_mistake(&Wrong(format!("`timeout_ms`: {limit}")))),
+        NotRun::Failed(_) => Err(failed()),
         busy => Err(ErrorData::new(BUSY, busy.to_string(), None)),
     }
 }

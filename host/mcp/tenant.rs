@@ -4,7 +4,7 @@ use super::{arguments, changes::Changes, description, metrics::Metrics, result};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use rmcp::model::{Tool, ToolAnnotations};
 use std::{num::NonZeroU32, sync::Arc};
-use tokio::sync::Semaphore;
+use tokio::{runtime::Handle, sync::Semaphore, task::JoinError};
 use tokio_util::sync::CancellationToken;
 use toolscript::{Engine, Files, Io, Limits, Refusal, Run, RunOptions, Script, Share};
 
@@ -16,6 +16,8 @@ pub struct Settings {
     pub engine: Engine,
     pub limits: Limits,
     pub metrics: Metrics,
+    /// Where scripts run, if not on the threads that answer clients: those then never wait behind a script that is busy.
+    pub scripts: Option<Handle>,
     /// Ends whatever waits for news, so that the server can end once running scripts have.
     pub draining: CancellationToken,
     /// Ends all runs.
@@ -50,6 +52,8 @@ pub struct Tenant {
 pub enum NotRun {
     #[error(transparent)]
     Refused(#[from] Refusal),
+    #[error("the server failed; the cause is in its log")]
+    Failed(#[from] JoinError),
     #[error("too many requests: at most {0} may begin in a minute; try again later")]
     TooFast(NonZeroU32),
 }
@@ -106,11 +110,17 @@ impl Tenant {
     }
 
     /// Runs a script when it is this tenant's turn.
-    pub async fn run(&self, script: &Script, mut options: RunOptions) -> Result<Run, NotRun> {
+    pub async fn run(&self, script: Script, mut options: RunOptions) -> Result<Run, NotRun> {
         self.check_pace()?;
         options.io = self.io.clone();
         options.share = self.share.clone();
-        let run = self.settings.engine.run(script, options).await.inspect_err(|refusal| {
+        let engine = self.settings.engine.clone();
+        let running = async move { engine.run(&script, options).await };
+        let run = match &self.settings.scripts {
+            Some(scripts) => scripts.spawn(running).await?,
+            None => running.await,
+        };
+        let run = run.inspect_err(|refusal| {
             let reason = if matches!(refusal, Refusal::Busy { .. }) { "busy" } else { "invalid" };
             self.settings.metrics.refused(reason);
         })?;
