@@ -24,7 +24,7 @@ File* files = nullptr;
 lua_State* vm = nullptr;
 int64_t steps = 0;      // until the bytes that wait are written
 int64_t most_steps = 0; // the same, whatever was given back
-uint64_t waiting = 0; // in all buffers
+uint64_t waiting = 0;   // in all buffers
 Problem* lost = nullptr;
 
 // Passes bytes to the host; `more` are waiting behind them.
