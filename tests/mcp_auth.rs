@@ -116,9 +116,8 @@ async fn without_a_token_a_client_learns_where_to_get_one() {
     for path in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"] {
         let found: Value =
             serde_json::from_str(&reqwest::get(server.url(path)).await.expect("an answer").text().await.expect("a text")).expect("JSON");
-        let issuer = format!("{}/", keys.issuer);
         let expected =
-            json!({ "resource": "http://127.0.0.1/mcp", "authorization_servers": [issuer], "bearer_methods_supported": ["header"] });
+            json!({ "resource": "http://127.0.0.1/mcp", "authorization_servers": [keys.issuer], "bearer_methods_supported": ["header"] });
         assert_eq!(found, expected);
     }
     assert_eq!(reqwest::get(server.url("/healthz")).await.expect("an answer").status(), StatusCode::OK);
@@ -137,6 +136,7 @@ async fn a_missing_scope_is_named() {
     for mut good in [
         with("scope", json!("openid files scripts:run")),
         with("scp", json!(["files", "scripts:run"])),
+        with("scope", json!(["files", "scripts:run"])),
         with("scp", json!("scripts:run files")),
     ] {
         assert_eq!(good.result("return 1").await, 1);
@@ -218,6 +218,14 @@ async fn keys_are_fetched_once_for_all_and_not_for_every_unknown_name() {
     for number in 0..20 {
         let token = sign_with(&stranger, &format!("unknown {number}"), &keys.claims("user"));
         assert_eq!(refused(&server.client().with_token(&token)).await.1, "its key is not known");
+    }
+    // Nor for those who do not wait for the answer.
+    for number in 0..20 {
+        let token = sign_with(&stranger, &format!("unknown {number}"), &keys.claims("user"));
+        let client = server.client().with_token(&token);
+        let asking = tokio::spawn(async move { refused(&client).await });
+        tokio::task::yield_now().await;
+        asking.abort();
     }
     assert_eq!(keys.asked(), 1, "a moment after the first");
     assert_eq!(server.client().with_token(&token).result("return 2").await, 2);

@@ -27,6 +27,16 @@ fn methods(answer: &Answer) -> Vec<&str> {
     answer.messages.iter().filter_map(|message| message["method"].as_str()).collect()
 }
 
+/// Lines in their order and one progress, however they were gathered, and the result behind them.
+fn check_notified(answer: &Answer) {
+    let of = |method: &str| answer.messages.iter().filter(|message| message["method"] == method).collect::<Vec<_>>();
+    let lines: Vec<&str> = of("notifications/message").iter().filter_map(|message| message["params"]["data"].as_str()).collect();
+    assert_eq!(lines.join("\n"), "one\ntwo", "{answer:?}");
+    let [progress] = of("notifications/progress")[..] else { panic!("{answer:?}") };
+    assert_eq!((&progress["params"]["progress"], &progress["params"]["message"]), (&json!(1.0), &json!("half")));
+    assert_eq!(answer.last()["result"]["structuredContent"]["result"], 3);
+}
+
 #[tokio::test]
 async fn lines_and_progress_come_through_the_requests_own_stream_before_the_result() {
     let folder = folder();
@@ -37,16 +47,11 @@ async fn lines_and_progress_come_through_the_requests_own_stream_before_the_resu
         assert_eq!(client.ask("logging/setLevel", json!({ "level": "info" })).await.last()["result"], json!({}));
         let mut params = call(script);
         params["_meta"] = json!({ "progressToken": "token" });
-        let answer = client.ask("tools/call", params).await;
-        assert_eq!(methods(&answer), ["notifications/progress", "notifications/message"], "{version}");
-        assert_eq!(answer.messages[1]["params"]["data"], "one\ntwo");
-        assert_eq!(answer.last()["result"]["structuredContent"]["result"], 3);
+        check_notified(&client.ask("tools/call", params).await);
     }
     let mut params = call(script);
     params["_meta"] = json!({ "progressToken": "token", "io.modelcontextprotocol/logLevel": "info" });
-    let answer = server.client().ask("tools/call", params).await;
-    assert_eq!(methods(&answer), ["notifications/progress", "notifications/message"]);
-    assert_eq!(answer.last()["result"]["structuredContent"]["result"], 3);
+    check_notified(&server.client().ask("tools/call", params).await);
 }
 
 #[tokio::test]
@@ -212,7 +217,9 @@ async fn two_requests_of_a_session_with_one_id_are_one_too_many() {
         client.send("tools/call", call("io.open('started', 'w'):close() while not pcall(io.open, 'go') do end return 'first'")).await;
     wait_for(|| folder.path().join("files/started").exists()).await;
     let mut again = HttpClient { last_id: client.last_id - 1, ..client.clone() };
-    assert_eq!(again.send("tools/call", call("return 'second'")).await.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    let refused = json!({ "code": -32600, "message": "Invalid Request: a request with this id is under way" });
+    assert_eq!(again.ask("tools/call", call("return 'second'")).await.last()["error"], refused);
+    again.last_id -= 1;
     server.client().result("io.open('go', 'w'):close()").await;
     assert_eq!(Answer::of(running).await.last()["result"]["structuredContent"]["result"], "first");
     assert_eq!(again.result("return 'third'").await, "third");
@@ -375,6 +382,42 @@ async fn a_signal_lets_runs_end_and_ends_what_waits() {
 }
 
 #[tokio::test]
+async fn a_run_without_its_client_is_given_time_to_end_too() {
+    let folder = with_config("[server]\ndrain = 600\n");
+    let mut server = HttpServer::start(folder.path(), &["--io-dir", "files"]);
+    let mut client = server.session("2025-11-25", None).await;
+    let script = "io.open('started', 'w'):close() local t = os.clock() while os.clock() < t + 0.5 do end io.open('finished', 'w'):close()";
+    let answer = client.send("tools/call", call(script)).await;
+    wait_for(|| folder.path().join("files/started").exists()).await;
+    drop((answer, client));
+    server.signal("TERM");
+    assert_eq!(server.ended().await.code(), Some(0));
+    assert!(folder.path().join("files/finished").exists());
+}
+
+#[tokio::test]
+async fn a_client_that_says_twice_that_it_is_there_hears_once_of_a_change() {
+    let folder = folder();
+    let server = HttpServer::start(folder.path(), &["--io-dir", "files"]);
+    let listening = server.session("2025-11-25", None).await;
+    for _ in 0..3 {
+        listening.post(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    }
+    let mut events = Events::of(listening.request(Method::GET).send().await.expect("a stream"));
+    let mut other = server.session("2025-11-25", None).await;
+    listening.clone().ask("resources/subscribe", json!({ "uri": "io:///b" })).await;
+    for name in ["a", "b"] {
+        other.result(&format!("io.open('{name}', 'w'):close()")).await;
+    }
+    let mut heard = Vec::new();
+    while heard.last() != Some(&json!("notifications/resources/updated")) {
+        heard.push(events.next().await.expect("a message")["method"].clone());
+    }
+    let changed = "notifications/resources/list_changed";
+    assert_eq!(heard, [changed, changed, "notifications/resources/updated"]);
+}
+
+#[tokio::test]
 async fn clients_that_dawdle_do_not_hold_up_the_end() {
     for request in ["POST /mcp HTTP/1.1\r\nhost: loc", ""] {
         let folder = with_config("[server]\ndrain = 600\n");
@@ -453,6 +496,11 @@ async fn a_public_address_needs_authentication_or_plain_words() {
             &["--transport", "http", "--public-url", "https://a.example/?x=1"],
             Some(2),
             "error: --public-url https://a.example/?x=1: it must be an address such as https://tools.example.com\n",
+        ),
+        (
+            &["--transport", "http", "--public-url", "https://a.example/path"],
+            Some(2),
+            "error: --public-url https://a.example/path: it must be an address such as https://tools.example.com\n",
         ),
         (&["--listen", "127.0.0.1:0"], Some(2), "error: --listen is for servers over HTTP; add --transport http\n"),
         (&["--transport", "http", "--listen", "nowhere"], Some(2), "error: can't listen on nowhere: invalid socket address\n"),

@@ -21,7 +21,7 @@ pub struct LimitArguments {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(4..=4096))]
     memory_limit: Option<u64>,
 
-    /// Folder for the files of scripts, made when it is first written to [default: ./toolscript-files]
+    /// Folder for the files of scripts, made when it is first written to [default: ./toolscript-files; none over HTTP]
     #[arg(long, value_name = "DIR", conflicts_with = "no_io")]
     io_dir: Option<PathBuf>,
 

@@ -15,7 +15,7 @@ use std::{
     sync::Arc,
 };
 use tokio::runtime::Runtime;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use toolscript::{Blocking, EngineError, ErrorKind, Io};
 
 #[derive(Args)]
@@ -60,6 +60,7 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
         limits,
         metrics: Metrics::default(),
         scripts: scripts.as_ref().map(|runtime| runtime.handle().clone()),
+        runs: TaskTracker::new(),
         draining: CancellationToken::new(),
         shutdown: CancellationToken::new(),
     });

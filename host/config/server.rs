@@ -67,7 +67,7 @@ fn seconds(value: Option<f64>, default: u64) -> Duration {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AuthSection {
-    pub authority: Option<Url>,
+    pub authority: Option<String>,
     pub audience: Option<String>,
     pub jwks_uri: Option<Url>,
     /// Separated by spaces.

@@ -97,10 +97,13 @@ impl Engine {
     /// made always has an outcome.
     pub async fn run(&self, script: &Script, options: RunOptions) -> Result<Run, Refusal> {
         check(script, &options)?;
-        let mut _turn_of_share = None;
-        if let Some(share) = &options.share {
-            _turn_of_share = share.turns().take(&options.cancellation).await?;
-        }
+        let _turn_of_share = match &options.share {
+            None => None,
+            Some(share) => match share.turns().take(&options.cancellation).await? {
+                None => return Ok(account::cancelled_while_waiting()),
+                turn => turn,
+            },
+        };
         let Some(_turn) = self.shared.turns.take(&options.cancellation).await? else {
             return Ok(account::cancelled_while_waiting());
         };

@@ -34,13 +34,6 @@ impl DiskLimit {
         self.used.load(Ordering::Relaxed)
     }
 
-    fn check(&self, bytes: u64) -> Result<(), FileError> {
-        if bytes > self.max.saturating_sub(self.used()) {
-            return Err(FileError::Limit(format!("disk limit exceeded ({} bytes for all files)", self.max)));
-        }
-        Ok(())
-    }
-
     fn set(&self, used: u64) {
         self.used.store(used, Ordering::Relaxed);
     }
@@ -61,13 +54,23 @@ impl<'a> Ledger<'a> {
 
     /// Counts bytes that are about to be taken.
     pub fn take(&mut self, bytes: u64) -> Result<(), FileError> {
+        self.check(bytes)?;
+        if let Some((disk, _)) = &self.held {
+            disk.set(disk.used() + bytes);
+        }
+        Ok(())
+    }
+
+    /// Whether so many bytes may be taken.
+    pub fn check(&mut self, bytes: u64) -> Result<(), FileError> {
         let Some((disk, counted)) = &mut self.held else { return Ok(()) };
         if bytes > disk.max.saturating_sub(disk.used()) && counted.elapsed() > RECOUNT {
             disk.set(tree::size(self.files)?);
             **counted = Instant::now();
         }
-        disk.check(bytes)?;
-        disk.set(disk.used() + bytes);
+        if bytes > disk.max.saturating_sub(disk.used()) {
+            return Err(FileError::Limit(format!("disk limit exceeded ({} bytes for all files)", disk.max)));
+        }
         Ok(())
     }
 
@@ -80,11 +83,6 @@ impl<'a> Ledger<'a> {
 }
 
 impl Files {
-    /// Whether so many bytes may be taken.
-    pub(super) fn check_disk(&self, bytes: u64) -> Result<(), FileError> {
-        self.disk().map_or(Ok(()), |disk| disk.check(bytes))
-    }
-
     /// Bytes that may still be taken. It never blocks.
     pub(super) fn disk_left(&self) -> u64 {
         self.disk().map_or(u64::MAX, |disk| disk.max.saturating_sub(disk.used()))

@@ -72,6 +72,8 @@ pub struct Cost {
     pub counted: u64,
     /// On disk: what the file becomes longer by.
     pub growth: u64,
+    /// Bytes of the file before.
+    size: u64,
 }
 
 /// An open file of a session.
@@ -146,7 +148,7 @@ impl Handle {
         let start = if self.mode.appends() { size } else { position };
         let end = start.saturating_add(bytes);
         check_file_size(end).map_err(|error| FileError::system(&self.path, &error))?;
-        Ok(Cost { counted: start.saturating_sub(size).saturating_add(bytes), growth: end.saturating_sub(size) })
+        Ok(Cost { counted: start.saturating_sub(size).saturating_add(bytes), growth: end.saturating_sub(size), size })
     }
 
     /// Writes all the bytes, after they were counted.
@@ -173,7 +175,8 @@ impl Handle {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => error,
             };
-            ledger.give_back(cost.growth.min(rest.len() as u64));
+            let grown = self.file.metadata().map_or(cost.growth, |metadata| metadata.len().saturating_sub(cost.size));
+            ledger.give_back(cost.growth.saturating_sub(grown));
             return Err(FileError::system(&self.path, &failed));
         }
         Ok(())

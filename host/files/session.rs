@@ -2,6 +2,7 @@
 
 use super::{
     MAX_BLOCK,
+    disk::Ledger,
     error::FileError,
     handle::{Handle, Mode, Position, Whence},
     path::FilePath,
@@ -118,7 +119,7 @@ impl Session {
         let handle = find(handles, handle)?;
         let checked = handle.cost(bytes).and_then(|cost| {
             quota.check_write(cost.counted)?;
-            files.check_disk(cost.growth)
+            Ledger::open(files).check(cost.growth)
         });
         // After an error nothing is on its way.
         handle.wait(checked.is_ok())?;

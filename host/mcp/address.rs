@@ -30,7 +30,7 @@ pub fn ip(host: &Host<&str>) -> Option<IpAddr> {
 ///
 /// # Errors
 ///
-/// When it is not `https`, but for this machine, or has a user, a query or a fragment.
+/// When it is not `https`, but for this machine, or has a user, a password or a fragment.
 pub fn check_secure(url: &Url) -> Result<()> {
     let is_local = url.host().is_some_and(|host| is_loopback(&host));
     ensure!(url.scheme() == "https" || (url.scheme() == "http" && is_local), "{url} must begin with https://");

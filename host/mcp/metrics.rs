@@ -82,9 +82,11 @@ impl Metrics {
     }
 
     /// All counts, for a monitor to read.
-    pub fn text(&self, engine: &Engine) -> String {
-        self.running.set(i64::try_from(engine.running()).unwrap_or(i64::MAX));
-        self.waiting.set(i64::try_from(engine.waiting()).unwrap_or(i64::MAX));
+    /// `begun` are all runs, those that wait for their turn too.
+    pub fn text(&self, engine: &Engine, begun: usize) -> String {
+        let running = engine.running();
+        self.running.set(i64::try_from(running).unwrap_or(i64::MAX));
+        self.waiting.set(i64::try_from(begun.saturating_sub(running)).unwrap_or(i64::MAX));
         let mut text = String::new();
         if text::encode(&mut text, &self.registry).is_err() {
             tracing::error!("the metrics can't be written");

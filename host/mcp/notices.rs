@@ -30,9 +30,17 @@ const LAST_ROUND: Duration = Duration::from_secs(1);
 /// The stream that the answer to one request will come through, where notifications would else go through another.
 #[derive(Clone)]
 pub struct RequestStream {
-    pub sender: mpsc::Sender<ServerNotification>,
+    sender: mpsc::Sender<ServerNotification>,
     /// The client's session has ended.
     pub closed: CancellationToken,
+    _under_way: Arc<dyn Send + Sync>,
+}
+
+impl RequestStream {
+    /// `under_way` is let go when the request has been answered.
+    pub fn new(sender: mpsc::Sender<ServerNotification>, closed: CancellationToken, under_way: Arc<dyn Send + Sync>) -> Self {
+        Self { sender, closed, _under_way: under_way }
+    }
 }
 
 /// Where notifications go.

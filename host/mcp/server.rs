@@ -22,7 +22,10 @@ use rmcp::{
 };
 use std::{
     borrow::Cow,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolscript::{Files, Listener, Refusal, RunOptions, Script};
@@ -44,6 +47,8 @@ pub struct Server {
 struct Session {
     level: Mutex<Option<LoggingLevel>>,
     subscriptions: Arc<Subscriptions>,
+    /// The client hears of what others change; once is enough.
+    follows: AtomicBool,
     gone: CancellationToken,
     /// Ends what works for the client behind its back.
     _gone: DropGuard,
@@ -52,7 +57,13 @@ struct Session {
 impl Server {
     pub fn new(tenant: Arc<Tenant>) -> Self {
         let gone = CancellationToken::new();
-        let session = Session { level: Mutex::default(), subscriptions: Arc::default(), gone: gone.clone(), _gone: gone.drop_guard() };
+        let session = Session {
+            level: Mutex::default(),
+            subscriptions: Arc::default(),
+            follows: AtomicBool::new(false),
+            gone: gone.clone(),
+            _gone: gone.drop_guard(),
+        };
         Self { tenant, session: Arc::new(session) }
     }
 
@@ -112,12 +123,13 @@ impl Server {
     /// Work on the files, where it may block.
     async fn with_files<R: Send + 'static>(
         &self,
+        context: RequestContext<RoleServer>,
         work: impl FnOnce(&Files, &dyn Fn() -> bool) -> Result<R, ErrorData> + Send + 'static,
     ) -> Result<R, ErrorData> {
         if self.tenant.io.is_none() {
             return Err(method_not_found());
         }
-        let looked = self.tenant.look(work).await.map_err(|reason| ErrorData::new(BUSY, reason.to_string(), None))?;
+        let looked = self.tenant.look(context.ct, work).await.map_err(|reason| ErrorData::new(BUSY, reason.to_string(), None))?;
         looked.unwrap_or_else(|| Err(failed()))
     }
 }
@@ -162,10 +174,10 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.with_files(move |files, is_wanted| resources::list(files, cursor.as_deref(), is_wanted)).await
+        self.with_files(context, move |files, is_wanted| resources::list(files, cursor.as_deref(), is_wanted)).await
     }
 
     async fn list_resource_templates(
@@ -193,9 +205,9 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.with_files(move |files, _| resources::read(files, &request.uri)).await.map(ReadResourceResponse::from)
+        self.with_files(context, move |files, _| resources::read(files, &request.uri)).await.map(ReadResourceResponse::from)
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
@@ -222,7 +234,7 @@ impl ServerHandler for Server {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        if self.tenant.io.is_some() {
+        if self.tenant.io.is_some() && !self.session.follows.swap(true, Ordering::Relaxed) {
             let (subscriptions, gone) = (Arc::clone(&self.session.subscriptions), self.session.gone.clone());
             self.tenant.changes.follow(subscriptions, context.peer, gone);
         }

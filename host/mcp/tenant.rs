@@ -5,7 +5,7 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use rmcp::model::{Tool, ToolAnnotations};
 use std::{num::NonZeroU32, sync::Arc};
 use tokio::{runtime::Handle, sync::Semaphore, task::JoinError};
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use toolscript::{Engine, Files, Io, Limits, Refusal, Run, RunOptions, Script, Share};
 
 /// The tool that every server has.
@@ -18,6 +18,8 @@ pub struct Settings {
     pub metrics: Metrics,
     /// Where scripts run, if not on the threads that answer clients: those then never wait behind a script that is busy.
     pub scripts: Option<Handle>,
+    /// Runs that are under way or wait for their turn.
+    pub runs: TaskTracker,
     /// Ends whatever waits for news, so that the server can end once running scripts have.
     pub draining: CancellationToken,
     /// Ends all runs.
@@ -76,23 +78,23 @@ impl Tenant {
         }
     }
 
-    /// Looks at the files, where that may block; nothing if there are none. The work is told when nobody waits for it any more.
+    /// Looks at the files, where that may block; nothing if there are none, or the request was cancelled. The work is told of that.
     ///
     /// # Errors
     ///
     /// When the tenant asks too often.
     pub async fn look<R: Send + 'static>(
         &self,
+        cancelled: CancellationToken,
         work: impl FnOnce(&Files, &dyn Fn() -> bool) -> R + Send + 'static,
     ) -> Result<Option<R>, NotRun> {
         let Some(io) = &self.io else { return Ok(None) };
         self.check_pace()?;
         let files = io.files.clone();
-        let gone = CancellationToken::new();
-        let _gone = gone.clone().drop_guard();
-        let turn = Arc::clone(&self.looking).acquire_owned().await.ok();
+        let turn = Arc::clone(&self.looking).acquire_owned();
+        let Some(turn) = cancelled.run_until_cancelled(turn).await else { return Ok(None) };
         let looking = tokio::task::spawn_blocking(move || {
-            let seen = work(&files, &|| !gone.is_cancelled());
+            let seen = work(&files, &|| !cancelled.is_cancelled());
             drop(turn);
             seen
         });
@@ -112,6 +114,7 @@ impl Tenant {
     /// Runs a script when it is this tenant's turn.
     pub async fn run(&self, script: Script, mut options: RunOptions) -> Result<Run, NotRun> {
         self.check_pace()?;
+        let _under_way = self.settings.runs.token();
         options.io = self.io.clone();
         options.share = self.share.clone();
         let engine = self.settings.engine.clone();

@@ -27,6 +27,9 @@ const DEFAULT_CONNECTIONS: usize = 1024;
 /// Bytes that the files of one tenant may take.
 const DEFAULT_TENANT_BYTES: u64 = 1 << 30;
 
+/// Large bodies that may come at once where all clients are one tenant.
+const LARGE_BODIES: usize = 64;
+
 /// Sessions at once of a tenant who is not alone, and requests: each may hold an answer that is not taken.
 const TENANT_SESSIONS: usize = 64;
 const TENANT_REQUESTS: usize = 64;
@@ -52,7 +55,7 @@ pub struct HttpArguments {
 
     /// Who issues the tokens that clients must have; each subject is a tenant with files and limits of their own
     #[arg(long, value_name = "URL", env = "MCP_AUTH_AUTHORITY", hide_env_values = true, help_heading = "Authentication")]
-    auth_authority: Option<Url>,
+    auth_authority: Option<String>,
 
     /// Whom the tokens must be meant for [default: the public URL with /mcp]
     #[arg(long, value_name = "NAME", env = "MCP_AUTH_AUDIENCE", hide_env_values = true, help_heading = "Authentication")]
@@ -124,7 +127,7 @@ impl HttpArguments {
         let audience = self.auth_audience.clone().or_else(|| section.audience.clone());
         let jwks_uri = self.auth_jwks_uri.clone().or_else(|| section.jwks_uri.clone());
         let scope = self.auth_scope.clone().or_else(|| section.scope.clone()).unwrap_or_default();
-        let Some(authority) = self.auth_authority.clone().or_else(|| section.authority.clone()) else {
+        let Some(name) = self.auth_authority.clone().or_else(|| section.authority.clone()) else {
             let without = audience.is_none() && jwks_uri.is_none() && scope.is_empty();
             ensure!(without, "authentication needs --auth-authority, the issuer of the tokens");
             return Ok(None);
@@ -132,6 +135,7 @@ impl HttpArguments {
         let Some(public_url) = public_url else {
             bail!("authentication needs --public-url: clients must know what to get a token for");
         };
+        let authority: Url = name.parse().with_context(|| format!("--auth-authority {name}"))?;
         check_secure(&authority).context("--auth-authority")?;
         if let Some(uri) = &jwks_uri {
             check_secure(uri).context("--auth-jwks-uri")?;
@@ -139,6 +143,7 @@ impl HttpArguments {
         let is_scope = |scope: &str| scope.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
         ensure!(scope.split_whitespace().all(is_scope), "--auth-scope: a scope has letters, digits and signs, but no quotes");
         Ok(Some(AuthSettings {
+            name,
             authority,
             audience: audience.unwrap_or_else(|| below(public_url, "/mcp")),
             jwks_uri,
@@ -155,7 +160,9 @@ fn given(flag: &str) -> bool {
 fn check_public(url: &Url) -> Result<()> {
     let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
     let is_plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty() && url.password().is_none();
-    ensure!(is_web && is_plain, "--public-url {url}: it must be an address such as https://tools.example.com");
+    // Where clients look for the metadata of a server below a path is not below that path.
+    let is_root = url.path() == "/";
+    ensure!(is_web && is_plain && is_root, "--public-url {url}: it must be an address such as https://tools.example.com");
     Ok(())
 }
 
@@ -186,10 +193,10 @@ impl Http {
                 let tenant = Tenant::new(Arc::clone(&settings), io, None);
                 // As many as there may be connections: all are one tenant's.
                 let most = self.limits.connections.most;
-                Door::Open(Arc::new(Place::new(tenant, most, most)))
+                Door::Open(Arc::new(Place::new(tenant, most, most, LARGE_BODIES)))
             }
             Some(auth) => {
-                let tenants = Tenants::new(Arc::clone(&settings), self.shares, io, auth.issuer());
+                let tenants = Arc::new(Tenants::new(Arc::clone(&settings), self.shares, io, auth.issuer()));
                 let public_url = self.public_url.clone().context("authentication needs --public-url")?;
                 Door::Guarded(Box::new(Guarded { authenticator: Authenticator::new(auth)?, tenants, public_url }))
             }

@@ -79,7 +79,9 @@ impl Keys {
             }
             return Ok(key);
         }
-        self.refresh(before.map(|known| known.since)).await;
+        // In a task of its own: a client that hangs up must not make the next one ask again.
+        let (keys, since) = (self.clone(), before.map(|known| known.since));
+        let _ = tokio::spawn(async move { keys.refresh(since).await }).await;
         let known = self.known().ok_or(Rejection::Unavailable)?;
         pick(&known, name, &is_fit).ok_or(Rejection::Invalid("its key is not known"))
     }

@@ -14,7 +14,9 @@ use url::Url;
 /// What tokens must be like.
 #[derive(Clone, Debug)]
 pub struct AuthSettings {
-    /// Who issues them.
+    /// Who issues them, as clients are told.
+    pub name: String,
+    /// The same as an address.
     pub authority: Url,
     /// Whom they must be meant for.
     pub audience: String,

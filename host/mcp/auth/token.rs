@@ -26,7 +26,7 @@ struct Claims {
     #[serde(default)]
     exp: Value,
     #[serde(default)]
-    scope: Option<String>,
+    scope: Option<Scopes>,
     #[serde(default)]
     scp: Option<Scopes>,
 }
@@ -41,13 +41,10 @@ enum Scopes {
 
 impl Claims {
     fn allows(&self, wanted: &str) -> bool {
-        let in_text = |text: &str| text.split(' ').any(|scope| scope == wanted);
-        self.scope.as_deref().is_some_and(in_text)
-            || match &self.scp {
-                None => false,
-                Some(Scopes::One(text)) => in_text(text),
-                Some(Scopes::Many(scopes)) => scopes.iter().any(|scope| scope == wanted),
-            }
+        [&self.scope, &self.scp].into_iter().flatten().any(|scopes| match scopes {
+            Scopes::One(text) => text.split(' ').any(|scope| scope == wanted),
+            Scopes::Many(scopes) => scopes.iter().any(|scope| scope == wanted),
+        })
     }
 }
 

@@ -4,13 +4,13 @@ use axum::{
     body::{Body, Bytes},
     http::StatusCode,
 };
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use std::time::Duration;
 use tokio::{sync::Semaphore, time::timeout};
 
-/// Larger bodies, and those that do not say how large they are, are few at once for each tenant: the host holds them while they come.
-const SMALL: u64 = 64 << 10;
+/// Larger bodies are few at once for each tenant: the host holds them while they come.
+const SMALL: usize = 64 << 10;
 
 /// Takes bodies.
 pub struct Bodies {
@@ -26,20 +26,28 @@ impl Bodies {
 
     /// All of a body, or the answer to a client that sends too much or too slowly; `large` has the places for large ones.
     pub async fn take(&self, body: Body, large: &Semaphore) -> Result<Bytes, (StatusCode, &'static str)> {
-        let (least, most) = (body.size_hint().lower(), body.size_hint().upper());
-        if least > self.most as u64 {
+        if body.size_hint().lower() > self.most as u64 {
             return Err(TOO_LARGE);
         }
-        let taking = async {
-            let _place = if most.is_none_or(|most| most > SMALL) { large.acquire().await.ok() } else { None };
-            Limited::new(body, self.most).collect().await
-        };
-        match timeout(self.patience, taking).await {
-            Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long")),
-            Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(TOO_LARGE),
-            Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the body can't be read")),
+        let taken = timeout(self.patience, self.collect(body, large)).await;
+        taken.unwrap_or(Err((StatusCode::REQUEST_TIMEOUT, "the body took too long")))
+    }
+
+    async fn collect(&self, mut body: Body, large: &Semaphore) -> Result<Bytes, (StatusCode, &'static str)> {
+        let (mut bytes, mut place) = (Vec::new(), None);
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|_| (StatusCode::BAD_REQUEST, "the body can't be read"))?;
+            let Some(data) = frame.data_ref() else { continue };
+            let size = bytes.len() + data.len();
+            if size > self.most {
+                return Err(TOO_LARGE);
+            }
+            if size > SMALL && place.is_none() {
+                place = large.acquire().await.ok();
+            }
+            bytes.extend_from_slice(data);
         }
+        Ok(bytes.into())
     }
 }
 

@@ -57,14 +57,29 @@ pub async fn serve(listener: &TcpListener, router: &Router, limits: ConnectionLi
         };
         let (router, settings) = (router.clone(), Arc::clone(settings));
         connections.spawn(async move {
-            settings.metrics.connections.inc();
+            let counted = Counted::new(&settings);
             connection(stream, router, limits.headers, &settings.draining).await;
-            settings.metrics.connections.dec();
-            drop(place);
+            drop((counted, place));
         });
     }
     connections.close();
     connections
+}
+
+/// A connection that is open, whatever becomes of it.
+struct Counted<'a>(&'a Settings);
+
+impl<'a> Counted<'a> {
+    fn new(settings: &'a Settings) -> Self {
+        settings.metrics.connections.inc();
+        Self(settings)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.metrics.connections.dec();
+    }
 }
 
 async fn connection(stream: TcpStream, router: Router, headers: Duration, draining: &CancellationToken) {

@@ -49,13 +49,21 @@ pub async fn serve_http(listener: TcpListener, site: Site, limits: HttpLimits) {
     let connections = connections::serve(&listener, &router, limits.connections, &settings).await;
     drop(listener);
     tracing::info!("draining");
+    // A run may go on although its client has lost the connection.
+    let (runs, ended) = (&settings.runs, async {
+        connections.wait().await;
+        settings.runs.close();
+        settings.runs.wait().await;
+    });
     tokio::select! {
-        () = connections.wait() => return,
+        () = ended => return,
         () = tokio::time::sleep(limits.drain) => {}
         () = settings.shutdown.cancelled() => {}
     }
     settings.shutdown.cancel();
-    if tokio::time::timeout(GRACE, connections.wait()).await.is_err() {
+    runs.close();
+    let ended = async { tokio::join!(connections.wait(), runs.wait()) };
+    if tokio::time::timeout(GRACE, ended).await.is_err() {
         tracing::warn!(connections = connections.len(), "some clients do not take their answers; leaving without them");
     }
 }

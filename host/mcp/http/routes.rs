@@ -56,7 +56,7 @@ pub enum Door {
 /// What it takes to tell tenants apart.
 pub struct Guarded {
     pub authenticator: Authenticator,
-    pub tenants: Tenants,
+    pub tenants: Arc<Tenants>,
     pub public_url: Url,
 }
 
@@ -82,15 +82,12 @@ async fn check_host(State(site): State<Arc<Site>>, request: Request, next: Next)
     }
 }
 
-async fn health(State(site): State<Arc<Site>>) -> Response {
-    if site.settings.draining.is_cancelled() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "draining\n").into_response();
-    }
-    "ok\n".into_response()
+async fn health() -> &'static str {
+    "ok\n"
 }
 
 async fn measures(State(site): State<Arc<Site>>) -> Response {
-    ([(CONTENT_TYPE, metrics::MEDIA_TYPE)], site.settings.metrics.text(&site.settings.engine)).into_response()
+    ([(CONTENT_TYPE, metrics::MEDIA_TYPE)], site.settings.metrics.text(&site.settings.engine, site.settings.runs.len())).into_response()
 }
 
 /// Where a client gets a token from.
@@ -99,7 +96,7 @@ async fn metadata(State(site): State<Arc<Site>>) -> Response {
     let Guarded { authenticator, public_url, .. } = &**guarded;
     let mut metadata = json!({
         "resource": below(public_url, "/mcp"),
-        "authorization_servers": [authenticator.settings().authority],
+        "authorization_servers": [authenticator.settings().name],
         "bearer_methods_supported": ["header"],
     });
     if !authenticator.settings().scopes.is_empty() {
@@ -129,6 +126,7 @@ async fn mcp(State(site): State<Arc<Site>>, request: Request) -> Response {
         }
     };
     let method = head.method.clone();
+    let waits_for_news = method == Method::GET && !head.headers.contains_key("last-event-id");
     if method == Method::DELETE && !place.has_session(&head.headers) {
         return (StatusCode::NOT_FOUND, "there is no such session").into_response();
     }
@@ -141,7 +139,7 @@ async fn mcp(State(site): State<Arc<Site>>, request: Request) -> Response {
         // It is done, and some clients take "accepted" for a failure.
         return StatusCode::NO_CONTENT.into_response();
     }
-    hold(response.map(Body::new), permit, &site, &method, until)
+    hold(response.map(Body::new), permit, &site, waits_for_news, until)
 }
 
 /// The place of whoever asks, and when their token ends.
@@ -205,13 +203,12 @@ fn no_message(body: &Bytes) -> Response {
 
 /// An answer counts as a request until it is sent; and one that is a stream lasts no longer than the token by which it was given and
 /// a run that it may be the answer to. What only waits for news ends when the server drains.
-fn hold(response: Response, permit: OwnedSemaphorePermit, site: &Site, method: &Method, until: Option<SystemTime>) -> Response {
+fn hold(response: Response, permit: OwnedSemaphorePermit, site: &Site, waits_for_news: bool, until: Option<SystemTime>) -> Response {
     if response.headers().get(CONTENT_TYPE).is_none_or(|kind| kind != "text/event-stream") {
         return response.map(|body| Body::new(Held::new(body, permit)));
     }
     let end = end_of(until, site.settings.limits.timeout);
     let draining = site.settings.draining.clone();
-    let waits_for_news = method == Method::GET;
     let ended = async move {
         tokio::select! {
             () = draining.cancelled(), if waits_for_news => {}

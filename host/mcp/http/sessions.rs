@@ -7,6 +7,7 @@ use crate::mcp::notices::RequestStream;
 use axum::http::request::Parts;
 use futures_util::{Stream, StreamExt as _, future, stream};
 use rmcp::{
+    ErrorData,
     model::{ClientJsonRpcMessage, GetExtensions as _, RequestId, ServerJsonRpcMessage, ServerNotification},
     transport::streamable_http_server::session::{
         ServerSseMessage, SessionId, SessionManager,
@@ -20,6 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 
 /// Notifications of one request on their way to a slow reader; whoever sends one more waits.
@@ -46,8 +48,14 @@ struct Open {
     requests: Arc<Mutex<HashSet<RequestId>>>,
 }
 
+impl Open {
+    fn is_busy(&self) -> bool {
+        !self.requests.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+}
+
 /// A request that is under way.
-struct UnderWay {
+pub struct UnderWay {
     requests: Arc<Mutex<HashSet<RequestId>>>,
     id: RequestId,
 }
@@ -97,13 +105,30 @@ impl Sessions {
         }
     }
 
-    /// Notes that a request is under way; how to hear of the end of its session.
-    fn enter(&self, id: &SessionId, request: &RequestId) -> Result<(UnderWay, CancellationToken), LocalSessionManagerError> {
+    /// Notes that a request is under way, unless there is one with the same id; how to hear of the end of its session.
+    fn enter(&self, id: &SessionId, request: &RequestId) -> Result<Option<(UnderWay, CancellationToken)>, LocalSessionManagerError> {
         self.touch(id);
         let open = self.lock();
         let open = open.get(id).ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))?;
-        let under_way = UnderWay::enter(Arc::clone(&open.requests), request.clone()).ok_or(SessionError::DuplicatedRequestId(0))?;
-        Ok((under_way, open.closed.clone()))
+        let under_way = UnderWay::enter(Arc::clone(&open.requests), request.clone());
+        Ok(under_way.map(|under_way| (under_way, open.closed.clone())))
+    }
+
+    /// Passes a request on. In a task of its own: the library would never forget one whose client hangs up in the middle.
+    async fn begin(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ReceiverStream<ServerSseMessage>, LocalSessionManagerError> {
+        let handle = self.inner.sessions.read().await.get(id).cloned();
+        let handle = handle.ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))?;
+        let beginning = tokio::spawn(async move {
+            let answers = handle.establish_request_wise_channel().await?;
+            handle.push_message(message, answers.http_request_id).await?;
+            Ok::<_, SessionError>(answers.inner)
+        });
+        let answers = beginning.await.unwrap_or(Err(SessionError::SessionServiceTerminated))?;
+        Ok(ReceiverStream::new(answers))
     }
 
     fn forget(&self, id: &SessionId) {
@@ -114,7 +139,8 @@ impl Sessions {
 
     fn least_recent(&self) -> Option<SessionId> {
         let open = self.lock();
-        let oldest = || open.iter().min_by_key(|(_, open)| open.used).map(|(id, _)| id.clone());
+        // One that has something under way only if all have.
+        let oldest = || open.iter().min_by_key(|(_, open)| (open.is_busy(), open.used)).map(|(id, _)| id.clone());
         (open.len() >= self.most).then(oldest).flatten()
     }
 }
@@ -151,21 +177,21 @@ impl SessionManager for Sessions {
         id: &SessionId,
         mut message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let ClientJsonRpcMessage::Request(request) = &mut message else {
+            return Err(LocalSessionManagerError::SessionNotFound(id.clone()));
+        };
         let (sender, notifications) = mpsc::channel(WAITING);
-        let (mut resumes, mut under_way) = (false, None);
-        if let ClientJsonRpcMessage::Request(request) = &mut message {
-            let (entered, closed) = self.enter(id, &request.id)?;
-            under_way = Some(entered);
-            let extensions = request.request.extensions_mut();
-            resumes = extensions.get::<Parts>().is_some_and(knows_resuming);
-            extensions.insert(RequestStream { sender, closed });
-        }
-        let answers = self.inner.create_stream(id, message).await?;
-        let answers = answers.filter(move |answer| {
-            let _under_way = &under_way;
-            future::ready(resumes || answer.message.is_some())
-        });
-        Ok(joined(notifications, answers))
+        let Some((under_way, closed)) = self.enter(id, &request.id)? else {
+            let error = ErrorData::invalid_request("Invalid Request: a request with this id is under way", None);
+            let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+            return Ok(stream::once(future::ready(ServerSseMessage::from_message(answer))).left_stream());
+        };
+        let extensions = request.request.extensions_mut();
+        let resumes = extensions.get::<Parts>().is_some_and(knows_resuming);
+        extensions.insert(RequestStream::new(sender, closed, Arc::new(under_way)));
+        let answers = self.begin(id, message).await?;
+        let answers = answers.filter(move |answer| future::ready(resumes || answer.message.is_some()));
+        Ok(joined(notifications, answers).right_stream())
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {

@@ -55,7 +55,7 @@ pub struct Place {
 
 impl Place {
     /// A server for a tenant.
-    pub fn new(tenant: Tenant, sessions: usize, requests: usize) -> Self {
+    pub fn new(tenant: Tenant, sessions: usize, requests: usize, large_bodies: usize) -> Self {
         let tenant = Arc::new(tenant);
         let sessions = Arc::new(Sessions::new(sessions, tenant.settings.limits.timeout));
         let config = StreamableHttpServerConfig::default()
@@ -69,7 +69,7 @@ impl Place {
             .with_max_request_body_bytes(usize::MAX);
         let service = StreamableHttpService::new(move || Ok(Server::new(Arc::clone(&tenant))), Arc::clone(&sessions), config);
         let (most_requests, requests) = (requests, Arc::new(Semaphore::new(requests)));
-        Self { service, requests, large_bodies: Semaphore::new(LARGE_BODIES), sessions, most_requests }
+        Self { service, requests, large_bodies: Semaphore::new(large_bodies), sessions, most_requests }
     }
 
     /// Whether the session that a request names is this tenant's.
@@ -108,10 +108,16 @@ impl Tenants {
     /// # Errors
     ///
     /// When the tenant's files can't be used.
-    pub async fn place(&self, subject: &str) -> Result<Option<Arc<Place>>> {
+    pub async fn place(self: &Arc<Self>, subject: &str) -> Result<Option<Arc<Place>>> {
         let name = name(&self.issuer, subject);
         let Some(place) = self.remember(&name) else { return Ok(None) };
-        place.get_or_try_init(|| self.make(&name)).await.cloned().map(Some)
+        if let Some(made) = place.get() {
+            return Ok(Some(Arc::clone(made)));
+        }
+        // In a task of its own: a client that hangs up must not make the next one count the files again.
+        let tenants = Arc::clone(self);
+        let making = tokio::spawn(async move { place.get_or_try_init(|| tenants.make(&name)).await.cloned() });
+        making.await?.map(Some)
     }
 
     fn remember(&self, name: &str) -> Option<Arc<OnceCell<Arc<Place>>>> {
@@ -140,7 +146,7 @@ impl Tenants {
             }
         };
         let tenant = Tenant::new(Arc::clone(&self.settings), io, Some(self.shares.allotment));
-        Ok(Arc::new(Place::new(tenant, self.shares.sessions, self.shares.requests)))
+        Ok(Arc::new(Place::new(tenant, self.shares.sessions, self.shares.requests, LARGE_BODIES)))
     }
 }
 
