@@ -3,11 +3,13 @@
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use std::{
+    fs,
     io::{BufRead as _, BufReader},
     path::Path,
     process::{Child, ChildStderr, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
+use tempfile::TempDir;
 
 /// Long enough for a machine that is busy with other tests.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -20,6 +22,27 @@ pub struct HttpServer {
     /// `127.0.0.1` and the port.
     pub address: String,
     _stderr: BufReader<ChildStderr>,
+}
+
+/// A folder to start it in.
+pub fn folder() -> TempDir {
+    TempDir::new().expect("a folder")
+}
+
+/// The same with a configuration in it.
+pub fn with_config(config: &str) -> TempDir {
+    let folder = folder();
+    fs::write(folder.path().join("toolscript.toml"), config).expect("a file");
+    folder
+}
+
+/// Waits until something that a client sees is so.
+pub async fn wait_for_async(mut condition: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !condition().await {
+        assert!(started.elapsed() < PATIENCE, "it does not come true");
+        tokio::task::yield_now().await;
+    }
 }
 
 impl HttpServer {

@@ -24,12 +24,18 @@ mod mcp_auth;
 #[cfg(target_os = "linux")]
 mod mcp_clients;
 #[cfg(target_os = "linux")]
+mod mcp_drain;
+#[cfg(target_os = "linux")]
 mod mcp_http;
+#[cfg(target_os = "linux")]
+mod mcp_http_hostile;
 #[cfg(target_os = "linux")]
 mod mcp_stdio;
 #[cfg(target_os = "linux")]
 mod mcp_tenants;
 mod numbers;
+#[cfg(target_os = "linux")]
+mod serve_options;
 mod stopped;
 mod support;
 #[cfg(target_os = "linux")]
