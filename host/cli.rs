@@ -1,5 +1,6 @@
 //! The command line, in two stages: parsed here, then resolved with the configuration file by each command.
 
+mod files;
 mod options;
 mod run;
 mod serve;
@@ -27,6 +28,8 @@ enum Command {
     Run(run::Arguments),
     /// Serves scripts to a model over MCP.
     Serve(Box<serve::Arguments>),
+    /// Looks at the files of scripts, and removes them.
+    Files(files::Arguments),
 }
 
 /// Parses, runs, and answers with the exit code.
@@ -39,6 +42,7 @@ pub fn main() -> ExitCode {
     let ended = match arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Serve(arguments) => serve::serve(&arguments),
+        Command::Files(arguments) => files::files(&arguments),
     };
     ended.unwrap_or_else(|error| {
         terminal::error_line(&format!("{error:#}"));

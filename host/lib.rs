@@ -73,13 +73,19 @@
 mod bridge;
 mod engine;
 mod files;
+mod sandbox;
 
 pub use bridge::{Blocking, Listener, Progress};
 pub use engine::{
     DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, HostCalls, InvalidLimit, Io, IoErrors, Limits, Outcome, Receipt, Refusal,
     Run, RunOptions, Script, ScriptError, Share,
 };
-pub use files::{FileEntry, FileError, FileOperation, FilePage, FileTouched, Files, FilesError};
+pub use files::{
+    Contents, CutBy, Edited, FileEntry, FileError, FileInfo, FileKind, FileOperation, FilePage, FileTouched, Files, FilesError, GlobFound,
+    GlobQuery, GrepFound, GrepMatch, GrepQuery, TextPart, WriteMode, Written,
+};
+
+pub use sandbox::{Backend, ExecOptions, Execution, Reply, Sandbox};
 
 /// Stops runs; see [`RunOptions::cancellation`].
 pub use tokio_util::sync::CancellationToken;

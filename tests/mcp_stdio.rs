@@ -58,7 +58,7 @@ fn the_tool_is_described_from_the_configuration() {
     fs::write(folder.path().join("toolscript.toml"), "[limits]\ntimeout = 7\n[io]\nmax_bytes = 2048\nmax_files = 3\n").expect("a file");
     let mut wire = Wire::start(folder.path(), &[]);
     let tools = wire.ask("tools/list", json!({}))["result"]["tools"].clone();
-    assert_eq!(tools.as_array().expect("tools").len(), 1);
+    assert_eq!(tools[0]["name"], "execute_script");
     let description = tools[0]["description"].as_str().expect("a text");
     for words in ["Limits: 7 s, 64 MiB of memory", "A run may write 2 KiB and make 3 files", "io.open(path, mode)", "Errors are raised"] {
         assert!(description.contains(words), "{words}: {description}");
@@ -79,13 +79,17 @@ fn without_files_there_is_nothing_of_them() {
     let info = wire.ask("initialize", client);
     assert_eq!(info["result"]["capabilities"], json!({ "logging": {}, "tools": {} }));
     assert_eq!(info["result"]["serverInfo"]["name"], "toolscript");
-    let tool = wire.ask("tools/list", json!({}))["result"]["tools"][0].clone();
+    let tools = wire.ask("tools/list", json!({}))["result"]["tools"].clone();
+    assert_eq!(tools.as_array().expect("tools").len(), 1);
+    let tool = tools[0].clone();
     assert!(tool["description"].as_str().expect("a text").contains("Files are switched off."));
     assert_eq!(tool["annotations"]["readOnlyHint"], true);
     assert_eq!(wire.run("return io == nil and os.remove == nil")["structuredContent"]["result"], true);
     for (method, params) in [("resources/list", json!({})), ("resources/read", json!({ "uri": "io:///x" })), ("prompts/list", json!({}))] {
         assert_eq!(wire.ask(method, params)["error"]["code"], -32601, "{method} is not offered");
     }
+    let answer = wire.ask("tools/call", json!({ "name": "read_file", "arguments": { "path": "x" } }));
+    assert_eq!(answer["error"]["message"], "Invalid params: `name`: there is no tool `read_file`; see tools/list");
 }
 
 #[test]
@@ -109,7 +113,7 @@ fn wrong_parameters_are_an_error_of_the_request() {
     let folder = folder();
     let mut wire = Wire::start(folder.path(), &[]);
     for (params, message) in [
-        (json!({ "name": "other" }), "Invalid params: `name`: there is no such tool; there is `execute_script`"),
+        (json!({ "name": "other" }), "Invalid params: `name`: there is no tool `other`; see tools/list"),
         (json!({ "name": 7 }), "Invalid params: `name` must be a string and `arguments` an object"),
         (json!({ "name": "execute_script", "arguments": [] }), "Invalid params: `name` must be a string and `arguments` an object"),
     ] {

@@ -33,6 +33,7 @@ impl From<FileError> for Error {
     fn from(error: FileError) -> Self {
         match error {
             FileError::Invalid(message) => Self::Invalid(message.into()),
+            FileError::Argument(message) => Self::Invalid(message),
             FileError::Limit(message) => Self::Limit(message),
             FileError::Refused { message, number } => Self::Refused(Refusal { message, number }),
         }

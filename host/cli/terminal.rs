@@ -3,6 +3,7 @@
 //! Text of a script's is hostile on a terminal: its control characters are shown as escapes there, and passed on as they are
 //! only into a pipe or a file.
 
+use anstyle::Style;
 use std::{
     borrow::Cow,
     io::{self, IsTerminal as _, Write as _},
@@ -16,6 +17,11 @@ pub fn error_line(message: &str) {
     let message = if io::stderr().is_terminal() { escape(message) } else { Cow::Borrowed(message) };
     // There is nobody left to tell if standard error is gone.
     let _ = writeln!(io::stderr(), "error: {message}");
+}
+
+/// Prints a remark of our own on standard error.
+pub fn note(message: &str) {
+    let _ = writeln!(io::stderr(), "note: {message}");
 }
 
 /// Prints lines as they come, on a thread of its own: a reader that is slow, or has gone, must not hold up the script. The lines
@@ -50,6 +56,7 @@ impl Listener for LivePrinter {
 pub struct Output {
     stdout: io::Stdout,
     terminal: bool,
+    colours: bool,
     state: io::Result<()>,
 }
 
@@ -57,13 +64,34 @@ impl Output {
     pub fn new() -> Self {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
-        Self { stdout, terminal, state: Ok(()) }
+        // As https://no-color.org asks.
+        let colours = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Self { stdout, terminal, colours, state: Ok(()) }
     }
 
     /// Prints a line of a script's and shows it at once.
     pub fn line(&mut self, line: &str) {
         let line = if self.terminal { escape(line) } else { Cow::Borrowed(line) };
         self.write(&line);
+    }
+
+    /// A text of a script's in a colour, where there are any, harmless on a terminal.
+    pub fn paint(&self, style: Style, text: &str) -> String {
+        let text = if self.terminal { escape(text) } else { Cow::Borrowed(text) };
+        if self.colours { format!("{style}{text}{style:#}") } else { text.into_owned() }
+    }
+
+    /// Prints a line that was made of painted texts.
+    pub fn plain(&mut self, line: &str) {
+        self.write(line);
+    }
+
+    /// Prints bytes of a file as they are; on a terminal as text that is harmless.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        if self.state.is_ok() {
+            let text = self.terminal.then(|| escape(&String::from_utf8_lossy(bytes)).into_owned());
+            self.state = self.stdout.lock().write_all(text.as_ref().map_or(bytes, |text| text.as_bytes()));
+        }
     }
 
     /// Prints JSON text. What could harm a terminal is inside strings, where JSON has its own escapes.
@@ -80,8 +108,10 @@ impl Output {
     }
 
     /// What was not printed, and why.
-    pub fn finish(self) -> io::Result<()> {
-        self.state.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+    pub fn finish(mut self) -> io::Result<()> {
+        self.state
+            .and_then(|()| self.stdout.flush())
+            .or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
     }
 }
 
@@ -103,15 +133,19 @@ pub fn print_outcome(outcome: &Outcome) -> io::Result<()> {
         output.line(&touched(file));
     }
     if !outcome.truncated.is_empty() {
-        let _ = writeln!(io::stderr(), "note: cut at its limit: {}", outcome.truncated.join(", "));
+        note(&format!("cut at its limit: {}", outcome.truncated.join(", ")));
     }
     output.finish()
 }
 
-/// A file as a person reads of it. A name is on one line, whatever is in it.
+/// A name on one line, whatever is in it.
+pub fn one_line(name: &str) -> String {
+    name.chars().flat_map(|letter| if letter.is_control() { letter.escape_default().collect() } else { vec![letter] }).collect()
+}
+
+/// A file as a person reads of it.
 fn touched(file: &FileTouched) -> String {
-    let name: String =
-        file.name.chars().flat_map(|letter| if letter.is_control() { letter.escape_default().collect() } else { vec![letter] }).collect();
+    let name = one_line(&file.name);
     let size = file.bytes.map(|bytes| format!(" ({bytes} {})", if bytes == 1 { "byte" } else { "bytes" })).unwrap_or_default();
     let cut = if file.cut { ", cut: the script was stopped before all of it was on disk" } else { "" };
     format!("{} {name}{size}{cut}", file.op.name())

@@ -125,6 +125,13 @@ pub enum IoErrors {
     Return,
 }
 
+impl From<Files> for Io {
+    /// The files of a directory, with the default limits.
+    fn from(files: Files) -> Self {
+        Self::new(files)
+    }
+}
+
 impl Io {
     /// The files of a directory, with the default limits.
     #[must_use]

@@ -11,6 +11,9 @@ pub enum FileError {
     /// The path, or the way it is used, breaks a rule.
     #[error("{0}")]
     Invalid(&'static str),
+    /// What the call is about does not fit the file: a text that is not in it, a line behind its end, a pattern that means nothing.
+    #[error("{0}")]
+    Argument(String),
     /// A limit of the run would be passed: no file was opened, made or removed, and no byte of the call written.
     #[error("{0}")]
     Limit(String),
@@ -56,6 +59,16 @@ impl FileError {
         Self::numbered(path, MISSING)
     }
 
+    /// Something is there already.
+    pub(super) fn exists(path: &FilePath) -> Self {
+        Self::numbered(path, EXISTS)
+    }
+
+    /// What is asked of a file does not fit it.
+    pub(super) fn argument(path: &FilePath, reason: &str) -> Self {
+        Self::Argument(format!("{}: {reason}", path.name()))
+    }
+
     /// A handle that was not opened for this.
     pub(super) fn wrong_mode(path: &FilePath) -> Self {
         Self::numbered(path, BAD_DESCRIPTOR)
@@ -73,19 +86,21 @@ impl FileError {
 const MISSING: i32 = 2;
 const IO: i32 = 5;
 const BAD_DESCRIPTOR: i32 = 9;
+const EXISTS: i32 = 17;
 const IS_FOLDER: i32 = 21;
 const INVALID: i32 = 22;
 const LOOP: i32 = 40;
 
 /// Errors of files by Linux's numbers, in its words.
-const REASONS: [(i32, &str); 19] = [
+const REASONS: [(i32, &str); 20] = [
     (1, "Operation not permitted"),
     (MISSING, "No such file or directory"),
     (IO, "Input/output error"),
     (BAD_DESCRIPTOR, "Bad file descriptor"),
     (13, "Permission denied"),
     (16, "Device or resource busy"),
-    (17, "File exists"),
+    (EXISTS, "File exists"),
+    (18, "Invalid cross-device link"),
     (20, "Not a directory"),
     (IS_FOLDER, "Is a directory"),
     (INVALID, "Invalid argument"),
@@ -111,7 +126,7 @@ fn number(error: &io::Error) -> i32 {
         ErrorKind::NotFound => MISSING,
         ErrorKind::PermissionDenied => 13,
         ErrorKind::ResourceBusy => 16,
-        ErrorKind::AlreadyExists => 17,
+        ErrorKind::AlreadyExists => EXISTS,
         ErrorKind::NotADirectory => 20,
         ErrorKind::IsADirectory => IS_FOLDER,
         ErrorKind::InvalidInput => INVALID,

@@ -154,6 +154,11 @@ impl Handle {
     /// Writes all the bytes, after they were counted.
     pub fn write(&mut self, bytes: &[u8], quota: &mut Quota, touched: &mut Touched, files: &Files) -> Result<(), FileError> {
         let _shared = files.shrinking().read();
+        self.write_guarded(bytes, quota, touched, files)
+    }
+
+    /// The same, for whoever sees to it that no file becomes shorter meanwhile.
+    pub fn write_guarded(&mut self, bytes: &[u8], quota: &mut Quota, touched: &mut Touched, files: &Files) -> Result<(), FileError> {
         let mut ledger = Ledger::open(files);
         let cost = self.cost(bytes.len() as u64)?;
         quota.check_write(cost.counted)?;
@@ -207,12 +212,12 @@ impl Handle {
 
 /// A process that passes its limit on file sizes is sent a signal that ends it, so the limit is looked at first.
 #[cfg(unix)]
-fn check_file_size(size: u64) -> io::Result<()> {
+pub fn check_file_size(size: u64) -> io::Result<()> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
     if limit.is_some_and(|limit| size > limit) { Err(ErrorKind::FileTooLarge.into()) } else { Ok(()) }
 }
 
 #[cfg(not(unix))]
-fn check_file_size(_size: u64) -> io::Result<()> {
+pub fn check_file_size(_size: u64) -> io::Result<()> {
     Ok(())
 }

@@ -7,23 +7,37 @@
 
 mod disk;
 mod error;
+mod glob;
+mod grep;
 mod handle;
+mod list;
 mod path;
+mod pattern;
 mod quota;
+mod read;
 mod root;
 mod session;
+mod temporary;
 mod touched;
+mod transfer;
 mod tree;
 mod walk;
+mod walker;
+mod write;
 
 pub use error::FileError;
+pub use glob::{GlobFound, GlobQuery};
+pub use grep::{GrepFound, GrepMatch, GrepQuery};
 pub use handle::{Mode, Position, Whence};
+pub use list::{FileInfo, FileKind, MAX_NAMES};
 pub use path::MAX_PATH;
 pub use quota::Quota;
+pub use read::{Contents, CutBy, MAX_TEXT, TextPart};
 pub use root::{Files, FilesError};
-pub use session::{Account, MAX_NAMES, Session};
+pub use session::{Account, Session};
 pub use touched::{FileOperation, FileTouched};
 pub use tree::{FileEntry, FilePage};
+pub use write::{Edited, WriteMode, Written};
 
 /// Bytes that are moved at once: the host holds a copy of them meanwhile.
 pub const MAX_BLOCK: usize = 1 << 20;

@@ -1,6 +1,6 @@
 //! The rules for paths, and nothing else. A path that breaks one never reaches the operating system.
 
-use super::error::FileError;
+use super::{error::FileError, temporary::is_reserved};
 
 /// Bytes of a path.
 pub const MAX_PATH: usize = 4096;
@@ -21,6 +21,11 @@ pub struct FilePath {
 }
 
 impl FilePath {
+    /// The io dir itself.
+    pub fn home() -> Self {
+        Self { name: String::new(), folder: true }
+    }
+
     /// Checks the bytes that a script gave.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         if bytes.is_empty() {
@@ -43,6 +48,9 @@ impl FilePath {
         }
         if components.len() > MAX_COMPONENTS || components.iter().any(|component| component.len() > MAX_COMPONENT) {
             return Err(FileError::Invalid("path is too long"));
+        }
+        if components.iter().any(|component| is_reserved(component)) {
+            return Err(FileError::Invalid("path cannot contain '.toolscript-tmp', a reserved name"));
         }
         Ok(Self { name: components.join("/"), folder: text.ends_with('/') || text == "." || text.ends_with("/.") })
     }
@@ -71,9 +79,50 @@ impl FilePath {
     }
 }
 
+/// Where relative paths start.
+#[derive(Clone, Debug)]
+pub enum Start {
+    /// At the io dir, where `~` is a name like any other.
+    Root,
+    /// At a folder in it. The io dir is home there: `~` and what begins with `~/` counts from it.
+    Folder(FilePath),
+}
+
+impl Start {
+    /// The path of this start, from the io dir on.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Root => ".",
+            Self::Folder(folder) => folder.name(),
+        }
+    }
+
+    /// Whether a path is this start or the io dir: both are made at the first write, and are empty before.
+    pub fn is(&self, path: &FilePath) -> bool {
+        path.name.is_empty() || path.name() == self.name()
+    }
+
+    /// The path from the io dir on of one that counts from here.
+    pub fn resolve(&self, path: &[u8]) -> Result<FilePath, FileError> {
+        let Self::Folder(start) = self else { return FilePath::parse(path) };
+        match path {
+            b"~" | b"~/" => Ok(FilePath::home()),
+
+            [b'~', b'/', rest @ ..] => FilePath::parse(rest),
+            _ if start.name.is_empty() => FilePath::parse(path),
+            _ => {
+                // Two paths that keep to the rules may break one together: they are too long.
+                let FilePath { name, folder } = FilePath::parse(path)?;
+                let joined = FilePath::parse([start.name.as_str(), "/", &name].concat().as_bytes())?;
+                Ok(FilePath { folder, ..joined })
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::FilePath;
+    use super::{FilePath, Start};
     use crate::files::FileError;
 
     fn name(path: &str) -> String {
@@ -114,6 +163,43 @@ mod tests {
         }
         assert_eq!(name(&"é".repeat(127)), "é".repeat(127));
         assert_eq!(name(&"a/".repeat(64)).len(), 127);
+    }
+
+    #[test]
+    fn the_folder_of_temporary_files_has_no_path() {
+        for path in [".toolscript-tmp", ".toolscript-tmp/x", "./.toolscript-tmp/", "a/.toolscript-tmp/b", ".Toolscript-TMP/x"] {
+            assert_eq!(refused(path), "path cannot contain '.toolscript-tmp', a reserved name");
+        }
+        assert_eq!(name(".toolscript-tmp2/x.toolscript-tmp"), ".toolscript-tmp2/x.toolscript-tmp");
+    }
+
+    #[test]
+    fn paths_start_at_the_working_folder_or_at_home() {
+        let working = Start::Folder(FilePath::parse(b"desk/top/").unwrap());
+        let name = |path: &str| working.resolve(path.as_bytes()).map(|path| path.name().to_owned()).map_err(|error| error.to_string());
+        for (path, expected) in [
+            ("a", "desk/top/a"),
+            (".", "desk/top"),
+            ("./b/", "desk/top/b"),
+            ("~/a", "a"),
+            ("~", "."),
+            ("~/", "."),
+            ("~/./x", "x"),
+            ("~x/y", "desk/top/~x/y"),
+            ("./~", "desk/top/~"),
+        ] {
+            assert_eq!(name(path).as_deref(), Ok(expected), "{path}");
+        }
+        for path in ["/a", "~//a"] {
+            assert_eq!(name(path).unwrap_err(), "path must be relative");
+        }
+        for path in ["../a", "~/../a", "~/a/../../b"] {
+            assert_eq!(name(path).unwrap_err(), "path cannot contain '..' traversal");
+        }
+        assert_eq!(name("").unwrap_err(), "path cannot be empty");
+        assert_eq!(name(&"a/".repeat(63)).unwrap_err(), "path is too long");
+        assert_eq!(Start::Root.resolve(b"~/a").unwrap().name(), "~/a");
+        assert_eq!(Start::Folder(FilePath::home()).resolve(b"~/a").unwrap().name(), "a");
     }
 
     #[test]

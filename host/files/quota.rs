@@ -6,7 +6,7 @@ use super::error::FileError;
 const DEFAULT_BYTES: u64 = 50 << 20;
 
 /// Files that a run makes, and folders that it makes: inodes of the host's disk.
-const DEFAULT_FILES: u64 = 10_000;
+pub const DEFAULT_FILES: u64 = 10_000;
 
 /// The limits of a session, and what it has used of them.
 #[derive(Clone, Debug)]

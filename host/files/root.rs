@@ -1,6 +1,11 @@
 //! The io dir: opened once, made when it is first written to.
 
-use super::{disk::DiskLimit, error::FileError, path::FilePath, tree};
+use super::{
+    disk::DiskLimit,
+    error::FileError,
+    path::{FilePath, Start},
+    temporary, tree,
+};
 use cap_fs_ext::DirExt as _;
 use cap_std::{ambient_authority, fs::Dir};
 use std::{
@@ -17,6 +22,7 @@ use std::{
 #[derive(Clone, Debug)]
 pub struct Files {
     shared: Arc<Shared>,
+    start: Start,
 }
 
 #[derive(Debug)]
@@ -94,12 +100,49 @@ impl Files {
         let disk = DiskLimit::new(max_bytes, tree::size(&self)?);
         let Shared { parent, name, root, .. } = &*self.shared;
         let (parent, name, root) = (parent.clone(), name.clone(), root.clone());
-        Ok(Self { shared: Arc::new(Shared { parent, name, root, shrinking: RwLock::new(()), disk: Some(disk) }) })
+        let shared = Shared { parent, name, root, shrinking: RwLock::new(()), disk: Some(disk) };
+        Ok(Self { shared: Arc::new(shared), start: self.start })
+    }
+
+    /// The same directory, where relative paths start at a folder in it, which need not exist yet. The directory itself is home from
+    /// now on: `~`, and `~/` in front of a path that counts from it. Names in results and errors always count from home.
+    ///
+    /// # Errors
+    ///
+    /// When the path breaks a rule.
+    pub fn with_working(self, folder: &str) -> Result<Self, FileError> {
+        let mut files = self.with_home();
+        files.start = Start::Folder(files.start.resolve(folder.as_bytes())?);
+        Ok(files)
+    }
+
+    /// The same directory, where relative paths start at the directory itself unless it says otherwise, and `~` is home.
+    pub(crate) fn with_home(mut self) -> Self {
+        if matches!(self.start, Start::Root) {
+            self.start = Start::Folder(FilePath::home());
+        }
+        self
+    }
+
+    /// Where relative paths start, from the directory on; `.` is the directory itself.
+    #[must_use]
+    pub fn working(&self) -> &str {
+        self.start.name()
+    }
+
+    /// The path from the directory on.
+    pub(super) fn resolve(&self, path: &[u8]) -> Result<FilePath, FileError> {
+        self.start.resolve(path)
+    }
+
+    /// Whether relative paths start here, or this is the directory itself.
+    pub(super) fn is_start(&self, path: &FilePath) -> bool {
+        self.start.is(path)
     }
 
     fn open(parent: Parent, name: OsString) -> Result<Self, FilesError> {
         let shared = Shared { parent, name, root: OnceLock::new(), shrinking: RwLock::new(()), disk: None };
-        let files = Self { shared: Arc::new(shared) };
+        let files = Self { shared: Arc::new(shared), start: Start::Root };
         match files.existing() {
             Ok(_) => Ok(files),
             Err(error) if files.shared.is_link() => {
@@ -145,7 +188,12 @@ impl Files {
         }
         match self.shared.open() {
             // Of two runs that open it at the same time, one wins, and both use that one's.
-            Ok(dir) => Ok(Some(Arc::clone(self.shared.root.get_or_init(|| Arc::new(dir))))),
+            Ok(dir) => Ok(Some(Arc::clone(self.shared.root.get_or_init(|| {
+                if let Err(error) = temporary::sweep(&dir) {
+                    tracing::debug!(%error, "temporary files are left as they are");
+                }
+                Arc::new(dir)
+            })))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }

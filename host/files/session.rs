@@ -5,7 +5,7 @@ use super::{
     disk::Ledger,
     error::FileError,
     handle::{Handle, Mode, Position, Whence},
-    path::FilePath,
+    list,
     quota::Quota,
     root::Files,
     touched::{FileTouched, Touched},
@@ -15,10 +15,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Files open at once: descriptors of the host's, of which a process has few.
 const MAX_HANDLES: usize = 64;
-
-/// Names that a listing may have, and bytes of them all: the host holds them and copies them into the guest.
-pub const MAX_NAMES: usize = 100_000;
-const MAX_NAME_BYTES: usize = 4 << 20;
 
 /// A session; clones are the same one. Each operation locks it, so that whoever closes it waits for one that is under way.
 #[derive(Clone)]
@@ -60,7 +56,7 @@ impl Session {
     /// Opens a file; the number of its handle, and what may still be written.
     pub fn open(&self, path: &[u8], mode: Mode) -> Result<(u32, u64), FileError> {
         let mut open = self.lock()?;
-        let path = FilePath::parse(path)?;
+        let path = open.files.resolve(path)?;
         let slot = open.free_slot()?;
         let Open { files, quota, touched, handles, .. } = &mut *open;
         if mode.writes() {
@@ -141,24 +137,13 @@ impl Session {
     /// The names in a folder, sorted; an io dir that does not exist has none. A name that is not UTF-8 is marked as such.
     pub fn list(&self, path: &[u8]) -> Result<Vec<String>, FileError> {
         let open = self.lock()?;
-        let path = FilePath::parse(path)?;
-        let folder = match walk::existing_folder(&open.files, &path, path.components())? {
-            Some(folder) => folder,
-            None if path.components().next().is_none() => return Ok(Vec::new()),
-            None => return Err(FileError::missing(&path)),
-        };
-        let system = |error| FileError::system(&path, &error);
-        let (mut names, mut bytes) = (Vec::new(), 0);
-        for entry in folder.entries().map_err(system)? {
-            let name = entry.map_err(system)?.file_name();
-            let name = name.into_string().unwrap_or_else(|name| format!("{} (not UTF-8)", name.to_string_lossy()));
-            bytes += name.len();
+        let path = open.files.resolve(path)?;
+        let Some(folder) = walk::folder(&open.files, &path)? else { return Ok(Vec::new()) };
+        let mut names = Vec::new();
+        list::each(&folder, &path, |name, _| {
             names.push(name);
-            if names.len() > MAX_NAMES || bytes > MAX_NAME_BYTES {
-                let message = format!("{}: too many names to list (max {MAX_NAMES}, {MAX_NAME_BYTES} bytes)", path.name());
-                return Err(FileError::Limit(message));
-            }
-        }
+            Ok(())
+        })?;
         names.sort_unstable();
         Ok(names)
     }
@@ -166,7 +151,7 @@ impl Session {
     /// Removes a file.
     pub fn remove(&self, path: &[u8]) -> Result<(), FileError> {
         let mut open = self.lock()?;
-        let path = FilePath::parse(path)?;
+        let path = open.files.resolve(path)?;
         open.touched.check(&path)?;
         walk::remove(&open.files, &path)?;
         open.touched.change(&path);

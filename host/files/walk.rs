@@ -51,7 +51,7 @@ fn empty(files: &Files, file: &File) -> std::io::Result<()> {
 }
 
 /// The file if it exists.
-fn open_existing(files: &Files, path: &FilePath, mode: Mode) -> Result<Option<File>, FileError> {
+pub fn open_existing(files: &Files, path: &FilePath, mode: Mode) -> Result<Option<File>, FileError> {
     let (folders, name) = path.split()?;
     let Some(folder) = existing_folder(files, path, folders)? else { return Ok(None) };
     // What can block or has side effects when it is opened is not opened at all, unless it came this very moment: then opening
@@ -74,13 +74,7 @@ fn open_new(files: &Files, path: &FilePath, mode: Mode, quota: &mut Quota) -> Re
     let (folders, name) = path.split()?;
     quota.check_files()?;
     let mut ledger = Ledger::open(files);
-    let mut folder = files.make_root(path)?;
-    for name in folders {
-        folder = Arc::new(match step(&folder, path, name)? {
-            Some(next) => next,
-            None => make_folder(&folder, path, name, quota, &mut ledger)?,
-        });
-    }
+    let folder = make_folders(files, path, folders, quota, &mut ledger)?;
     ledger.take(ENTRY)?;
     match folder.open_with(name, options(mode).create_new(true)) {
         Ok(file) => {
@@ -92,6 +86,24 @@ fn open_new(files: &Files, path: &FilePath, mode: Mode, quota: &mut Quota) -> Re
             if error.kind() == ErrorKind::AlreadyExists { Ok(None) } else { Err(explain(&folder, path, name, &error)) }
         }
     }
+}
+
+/// The folder at the end of a path; what of it does not exist is made.
+pub fn make_folders<'a>(
+    files: &Files,
+    path: &FilePath,
+    components: impl Iterator<Item = &'a str>,
+    quota: &mut Quota,
+    ledger: &mut Ledger<'_>,
+) -> Result<Arc<Dir>, FileError> {
+    let mut folder = files.make_root(path)?;
+    for name in components {
+        folder = Arc::new(match step(&folder, path, name)? {
+            Some(next) => next,
+            None => make_folder(&folder, path, name, quota, ledger)?,
+        });
+    }
+    Ok(folder)
 }
 
 fn make_folder(folder: &Dir, path: &FilePath, name: &str, quota: &mut Quota, ledger: &mut Ledger<'_>) -> Result<Dir, FileError> {
@@ -107,6 +119,14 @@ fn make_folder(folder: &Dir, path: &FilePath, name: &str, quota: &mut Quota, led
         }
     }
     step(folder, path, name)?.ok_or_else(|| FileError::missing(path))
+}
+
+/// The folder of a path; nothing where paths start, before something was written there.
+pub fn folder(files: &Files, path: &FilePath) -> Result<Option<Arc<Dir>>, FileError> {
+    match existing_folder(files, path, path.components())? {
+        None if !files.is_start(path) => Err(FileError::missing(path)),
+        folder => Ok(folder),
+    }
 }
 
 /// The folder at the end of a path, if it exists.
@@ -182,7 +202,7 @@ impl<'a> Surveyor<'a> {
 }
 
 /// What is known of a regular file, if there is one.
-fn regular(folder: &Dir, path: &FilePath, name: &str) -> Result<Option<Metadata>, FileError> {
+pub fn regular(folder: &Dir, path: &FilePath, name: &str) -> Result<Option<Metadata>, FileError> {
     match folder.symlink_metadata(name) {
         Ok(metadata) if metadata.is_file() => Ok(Some(metadata)),
         Ok(metadata) if metadata.is_symlink() => Err(FileError::link(path)),
@@ -201,7 +221,8 @@ fn explain(folder: &Dir, path: &FilePath, name: &str, error: &std::io::Error) ->
     }
 }
 
-fn options(mode: Mode) -> OpenOptions {
+/// How a file is opened in a mode, whatever else is wanted.
+pub fn options(mode: Mode) -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(mode.reads()).write(mode.writes()).append(mode.appends()).follow(FollowSymlinks::No);
     options

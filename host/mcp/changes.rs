@@ -20,7 +20,6 @@ use tokio::sync::{
     broadcast::{self, error::RecvError},
 };
 use tokio_util::sync::CancellationToken;
-use toolscript::FileTouched;
 
 /// Changes that a slow listener may be behind; it then hears of a change of the list only.
 const BEHIND: usize = 64;
@@ -121,12 +120,12 @@ impl Default for Changes {
 
 impl Changes {
     /// Tells those who listen, and by the older revisions' way the client whose run it was.
-    pub async fn tell(&self, touched: &[FileTouched], subscriptions: &Subscriptions, peer: Option<&Peer<RoleServer>>) {
-        if touched.is_empty() {
+    pub async fn tell(&self, names: &[&str], subscriptions: &Subscriptions, peer: Option<&Peer<RoleServer>>) {
+        if names.is_empty() {
             return;
         }
-        let listed = if touched.len() <= MAX_NEWS { touched } else { &[] };
-        let uris: Arc<[String]> = listed.iter().map(|file| resources::uri(&file.name)).collect();
+        let listed = if names.len() <= MAX_NEWS { names } else { &[] };
+        let uris: Arc<[String]> = listed.iter().map(|name| resources::uri(name)).collect();
         // Nobody listening is fine.
         let _ = self.sender.send(News { uris: Arc::clone(&uris), from: subscriptions.number });
         if let Some(peer) = peer {

@@ -1,4 +1,4 @@
-//! The MCP server: one tool, `execute_script`, and the files of the io dir as resources.
+//! The MCP server: `execute_script`, tools for the files of the io dir, and those files as resources.
 //!
 //! What a client sends is checked before it is used, and what a model reads holds nothing of the host's. Statistics are in
 //! `_meta`, which no model reads.
@@ -16,6 +16,7 @@ mod result;
 mod server;
 mod stdio;
 mod tenant;
+mod tools;
 
 pub use address::{below, check_secure};
 pub use auth::{AuthSettings, Authenticator};

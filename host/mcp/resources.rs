@@ -70,7 +70,7 @@ pub fn name_of(uri: &str) -> Option<String> {
 pub fn read(files: &Files, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let not_found = |message: &str| not_found(uri, message);
     let name = name_of(uri).ok_or_else(|| not_found(&format!("`uri` must begin with {SCHEME} and be percent-encoded UTF-8")))?;
-    let bytes = files.read(&name, MAX_READ).map_err(|error| match error {
+    let bytes = files.read_raw(&name, MAX_READ).map_err(|error| match error {
         FileError::Limit(message) => invalid(&format!("`uri`: {message}")),
         other => not_found(&other.to_string()),
     })?;

@@ -3,17 +3,21 @@
 #![expect(deprecated, reason = "rmcp marks logging and subscriptions so, as the newest revision does; clients use them")]
 
 use super::{
-    arguments::{Arguments, Wrong, invalid},
+    arguments::{Wrong, invalid, shortened},
     changes::{Changes, Subscriptions},
     notices::{Notices, Outlet, RequestStream},
     resources, result,
-    tenant::{EXECUTE_SCRIPT, NotRun, Settings, Tenant},
+    tenant::{NotRun, Settings, Tenant},
+    tools::{
+        FileTool, Work,
+        script::{Arguments, EXECUTE_SCRIPT},
+    },
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
-        ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+        CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest,
+        CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
         ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
         ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
         UnsubscribeRequestParams,
@@ -28,7 +32,7 @@ use std::{
     },
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
-use toolscript::{Files, Listener, Refusal, RunOptions, Script};
+use toolscript::{Io, Listener, Refusal, RunOptions, Script};
 
 /// The revisions that clients use, with and without a handshake.
 const REVISIONS: &[ProtocolVersion] = &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
@@ -106,10 +110,29 @@ impl Server {
             if let Some(notices) = &notices {
                 notices.finish(forward).await;
             }
-            let peer = has_session(&context).then_some(&context.peer);
-            self.tenant.changes.tell(&run.outcome.files_touched, &self.session.subscriptions, peer).await;
+            let names: Vec<&str> = run.outcome.files_touched.iter().map(|file| file.name.as_str()).collect();
+            self.tell(&names, &context).await;
         }
         Ok(result::of_run(run))
+    }
+
+    /// Works on files.
+    async fn work(self, work: Work, context: RequestContext<RoleServer>) -> Result<CallToolResult, ErrorData> {
+        let worked = self.tenant.look(context.ct.clone(), work).await.map_err(|reason| ErrorData::new(BUSY, reason.to_string(), None))?;
+        let answer = match worked.ok_or_else(failed)? {
+            Ok(answer) => answer,
+            Err(error) => return Ok(CallToolResult::error(vec![ContentBlock::text(error.to_string())])),
+        };
+        if let Some(name) = &answer.changed {
+            self.tell(&[name], &context).await;
+        }
+        Ok(answer.into_result())
+    }
+
+    /// Tells those who want to hear of files that were changed.
+    async fn tell(&self, names: &[&str], context: &RequestContext<RoleServer>) {
+        let peer = has_session(context).then_some(&context.peer);
+        self.tenant.changes.tell(names, &self.session.subscriptions, peer).await;
     }
 
     /// The least serious level that the client wants to hear: of this request, or as it once said.
@@ -124,7 +147,7 @@ impl Server {
     async fn with_files<R: Send + 'static>(
         &self,
         context: RequestContext<RoleServer>,
-        work: impl FnOnce(&Files, &dyn Fn() -> bool) -> Result<R, ErrorData> + Send + 'static,
+        work: impl FnOnce(&Io, &dyn Fn() -> bool) -> Result<R, ErrorData> + Send + 'static,
     ) -> Result<R, ErrorData> {
         if self.tenant.io.is_none() {
             return Err(method_not_found());
@@ -151,24 +174,28 @@ impl ServerHandler for Server {
     }
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(vec![self.tenant.tool.clone()]))
+        Ok(ListToolsResult::with_all_items(self.tenant.tools.clone()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        (name == EXECUTE_SCRIPT).then(|| self.tenant.tool.clone())
+        self.tenant.tools.iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
-        if request.name != EXECUTE_SCRIPT {
-            return Err(invalid(&format!("`name`: there is no such tool; there is `{EXECUTE_SCRIPT}`")));
-        }
-        let arguments = match Arguments::parse(request.arguments) {
-            Ok(arguments) => arguments,
-            Err(wrong) => return Ok(result::of_mistake(&wrong).into()),
-        };
         // In a task of its own, so that a panic is an answer too.
-        let result = tokio::spawn(self.clone().execute(arguments, context)).await;
-        result.unwrap_or_else(|_| Err(failed())).map(CallToolResponse::from)
+        let called = match FileTool::find(&request.name) {
+            Some(tool) if self.tenant.io.is_some() => {
+                tool.prepare(request.arguments).map(|work| tokio::spawn(self.clone().work(work, context)))
+            }
+            None if request.name == EXECUTE_SCRIPT => {
+                Arguments::parse(request.arguments).map(|arguments| tokio::spawn(self.clone().execute(arguments, context)))
+            }
+            _ => return Err(invalid(&format!("`name`: there is no tool `{}`; see tools/list", shortened(&request.name)))),
+        };
+        match called {
+            Ok(called) => called.await.unwrap_or_else(|_| Err(failed())).map(CallToolResponse::from),
+            Err(wrong) => Ok(result::of_mistake(&wrong).into()),
+        }
     }
 
     async fn list_resources(
@@ -177,7 +204,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.with_files(context, move |files, is_wanted| resources::list(files, cursor.as_deref(), is_wanted)).await
+        self.with_files(context, move |io, is_wanted| resources::list(&io.files, cursor.as_deref(), is_wanted)).await
     }
 
     async fn list_resource_templates(
@@ -207,7 +234,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.with_files(context, move |files, _| resources::read(files, &request.uri)).await.map(ReadResourceResponse::from)
+        self.with_files(context, move |io, _| resources::read(&io.files, &request.uri)).await.map(ReadResourceResponse::from)
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {

@@ -1,15 +1,16 @@
 //! Whoever a server works for: a local client, or one of many users, each with files, turns and a pace of their own.
 
-use super::{arguments, changes::Changes, description, metrics::Metrics, result};
+use super::{
+    changes::Changes,
+    metrics::Metrics,
+    tools::{FILE_TOOLS, script},
+};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
-use rmcp::model::{Tool, ToolAnnotations};
-use std::{num::NonZeroU32, sync::Arc};
+use rmcp::model::Tool;
+use std::{num::NonZeroU32, sync::Arc, time::Instant};
 use tokio::{runtime::Handle, sync::Semaphore, task::JoinError};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use toolscript::{Engine, Files, Io, Limits, Refusal, Run, RunOptions, Script, Share};
-
-/// The tool that every server has.
-pub const EXECUTE_SCRIPT: &str = "execute_script";
+use toolscript::{Engine, Io, Limits, Refusal, Run, RunOptions, Script, Share};
 
 /// What all tenants of a server share.
 pub struct Settings {
@@ -41,7 +42,7 @@ pub struct Allotment {
 pub struct Tenant {
     pub settings: Arc<Settings>,
     pub io: Option<Io>,
-    pub tool: Tool,
+    pub tools: Vec<Tool>,
     pub changes: Changes,
     /// One look at the files at a time, however many are asked for.
     looking: Arc<Semaphore>,
@@ -63,14 +64,14 @@ pub enum NotRun {
 impl Tenant {
     /// A tenant that has the server to itself, or is allotted a part of it.
     pub fn new(settings: Arc<Settings>, io: Option<Io>, allotment: Option<Allotment>) -> Self {
-        let tool = Tool::new(EXECUTE_SCRIPT, description::tool(&settings.limits, io.as_ref()), arguments::schema())
-            .with_title("Execute a Luau script")
-            .with_raw_output_schema(Arc::new(result::schema()))
-            .with_annotations(ToolAnnotations::new().read_only(io.is_none()).destructive(io.is_some()).open_world(false));
+        let mut tools = vec![script::definition(&settings.limits, io.as_ref())];
+        if io.is_some() {
+            tools.extend(FILE_TOOLS.iter().map(|tool| (tool.definition)()));
+        }
         Self {
             settings,
             io,
-            tool,
+            tools,
             changes: Changes::default(),
             looking: Arc::new(Semaphore::new(1)),
             share: allotment.map(|allotment| Share::new(allotment.running, allotment.waiting)),
@@ -78,7 +79,8 @@ impl Tenant {
         }
     }
 
-    /// Looks at the files, where that may block; nothing if there are none, or the request was cancelled. The work is told of that.
+    /// Works on the files, where that may block; nothing if there are none, or the request was cancelled. The work is told of that, and
+    /// of the time that a script would have.
     ///
     /// # Errors
     ///
@@ -86,16 +88,18 @@ impl Tenant {
     pub async fn look<R: Send + 'static>(
         &self,
         cancelled: CancellationToken,
-        work: impl FnOnce(&Files, &dyn Fn() -> bool) -> R + Send + 'static,
+        work: impl FnOnce(&Io, &dyn Fn() -> bool) -> R + Send + 'static,
     ) -> Result<Option<R>, NotRun> {
-        let Some(io) = &self.io else { return Ok(None) };
+        let Some(io) = self.io.clone() else { return Ok(None) };
         self.check_pace()?;
-        let files = io.files.clone();
+        let under_way = self.settings.runs.token();
         let turn = Arc::clone(&self.looking).acquire_owned();
         let Some(turn) = cancelled.run_until_cancelled(turn).await else { return Ok(None) };
+        let timeout = self.settings.limits.timeout;
         let looking = tokio::task::spawn_blocking(move || {
-            let seen = work(&files, &|| !cancelled.is_cancelled());
-            drop(turn);
+            let started = Instant::now();
+            let seen = work(&io, &|| !cancelled.is_cancelled() && started.elapsed() < timeout);
+            drop((turn, under_way));
             seen
         });
         Ok(looking.await.ok())

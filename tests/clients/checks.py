@@ -52,7 +52,8 @@ async def check(server, revision):
 
 async def check_tools(client, heard):
     tools = await client.list_tools()
-    assert [tool.name for tool in tools.tools] == ["execute_script"], tools
+    names = ["execute_script", "read_file", "write_file", "edit_file", "list_files", "glob_files", "grep_files"]
+    assert [tool.name for tool in tools.tools] == names, tools
 
 
 async def check_notifications(client, heard):

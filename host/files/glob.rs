@@ -1,0 +1,114 @@
+//! Files and folders by their names.
+
+use super::{
+    error::FileError,
+    list::FileInfo,
+    path::FilePath,
+    pattern::{Pattern, is_hidden},
+    root::Files,
+    walk,
+    walker::Walker,
+};
+use std::sync::Arc;
+
+/// Names that are returned, unless the caller wants fewer or more.
+const MAX_RESULTS: usize = 10_000;
+
+/// What is looked for by name.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GlobQuery {
+    /// What the paths look like, from the folder on: with `*`, `?`, `[a-z]`, `{a,b}`, and `**` for folders at any depth.
+    pub pattern: String,
+    /// The folder.
+    pub path: String,
+    /// Whether names that begin with a dot are found by what is not such a dot.
+    pub hidden: bool,
+    /// Names at most; 10,000 unless said otherwise.
+    pub max_results: usize,
+}
+
+impl GlobQuery {
+    /// A query below the folder where paths start.
+    pub fn new(pattern: impl Into<String>) -> Self {
+        Self { pattern: pattern.into(), path: ".".into(), hidden: false, max_results: MAX_RESULTS }
+    }
+
+    /// The same query below another folder.
+    #[must_use]
+    pub fn in_folder(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+}
+
+/// What was found by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GlobFound {
+    /// Files and folders, in name order; names are paths from the io dir on.
+    pub entries: Vec<FileInfo>,
+    /// There are more.
+    pub truncated: bool,
+    /// Names that are not UTF-8, which no pattern fits, and folders that can't be read.
+    pub skipped: u64,
+}
+
+impl Files {
+    /// Files and folders whose paths fit a pattern. Links are left out and not followed. It blocks; `is_wanted` is asked on the way
+    /// whether to go on.
+    ///
+    /// # Errors
+    ///
+    /// When the path breaks a rule, there is no such folder, the pattern means nothing, or the search is not wanted any more.
+    pub fn glob(&self, query: &GlobQuery, is_wanted: &dyn Fn() -> bool) -> Result<GlobFound, FileError> {
+        let pattern = Pattern::new(&query.pattern)?;
+        let path = self.resolve(query.path.as_bytes())?;
+        let mut found = GlobFound::default();
+        let Some(mut folder) = walk::folder(self, &path)? else { return Ok(found) };
+        let mut base = base(&path);
+        for name in &pattern.folders {
+            // The rules are those of paths.
+            let below = FilePath::parse([&base, name.as_str()].concat().as_bytes())?;
+            let Some(next) = walk::step(&folder, &below, name)? else { return Ok(found) };
+            (folder, base) = (Arc::new(next), format!("{}/", below.name()));
+        }
+        let mut walker = Walker::new(folder, None, is_wanted)?;
+        while let Some(next) = walker.next()? {
+            if is_hidden(next.name()) && !query.hidden && !pattern.asks_for(next.name()) {
+                continue;
+            }
+            if next.is_folder && next.path.split('/').count() < pattern.depth {
+                found.skipped += enter(&mut walker, &next)?;
+            }
+            if !pattern.matches(&next.path) {
+                continue;
+            }
+            if found.entries.len() >= query.max_results {
+                found.truncated = true;
+                break;
+            }
+            if let Ok(metadata) = next.folder.symlink_metadata(next.name()) {
+                found.entries.push(FileInfo::new([base.as_str(), &next.path].concat(), &metadata));
+            }
+        }
+        found.skipped += walker.unreadable;
+        // A folder comes before what is in it, and what is next to it may come between.
+        found.entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(found)
+    }
+}
+
+/// What is in front of the paths of a walk.
+pub fn base(path: &FilePath) -> String {
+    if *path == FilePath::home() { String::new() } else { format!("{}/", path.name()) }
+}
+
+/// Goes into a folder; 1 if it can't be read.
+pub fn enter(walker: &mut Walker<'_>, found: &super::walker::Found) -> Result<u64, FileError> {
+    match walker.enter(found) {
+        Ok(()) => Ok(0),
+        Err(stop @ FileError::Limit(_)) => Err(stop),
+        Err(_) => Ok(1),
+    }
+}

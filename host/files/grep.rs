@@ -1,0 +1,298 @@
+//! Lines by what is in them.
+
+use super::{
+    MAX_TEXT,
+    error::FileError,
+    glob::{base, enter},
+    handle::Mode,
+    pattern::{MAX_PATTERN, Pattern, is_hidden},
+    quota::Quota,
+    root::Files,
+    walk,
+    walker::{Found, Walker},
+};
+use cap_fs_ext::OpenOptionsSyncExt as _;
+use cap_std::fs::File;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish, SinkMatch};
+use std::io::{self, Read};
+
+/// Lines that are returned, unless the caller wants fewer or more.
+const MAX_MATCHES: usize = 1000;
+
+/// Bytes of a line that are returned.
+const MAX_LINE: usize = 1 << 10;
+
+/// Bytes that a search holds of one file: a line has to fit in them.
+const MAX_HELD: usize = 4 << 20;
+
+/// Bytes that a regular expression may become.
+const MAX_MACHINE: usize = 8 << 20;
+
+/// What is looked for in files.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GrepQuery {
+    /// The text.
+    pub pattern: String,
+    /// The folder, or the one file.
+    pub path: String,
+    /// Which files: a pattern for their names at any depth, or with a slash for their paths from the folder on.
+    pub glob: Option<String>,
+    /// Whether the text is a regular expression.
+    pub regex: bool,
+    /// Whether files and folders whose names begin with a dot are searched.
+    pub hidden: bool,
+    /// Lines at most; 1,000 unless said otherwise.
+    pub max_matches: usize,
+    /// Bytes of all lines together; 50 KiB unless said otherwise.
+    pub max_bytes: usize,
+}
+
+impl GrepQuery {
+    /// A query for a text in all files below the folder where paths start.
+    pub fn new(pattern: impl Into<String>) -> Self {
+        let (path, glob) = (".".into(), None);
+        Self { pattern: pattern.into(), path, glob, regex: false, hidden: false, max_matches: MAX_MATCHES, max_bytes: MAX_TEXT }
+    }
+
+    /// The same query below another folder, or in one file.
+    #[must_use]
+    pub fn in_path(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// The same query in files whose names fit a pattern.
+    #[must_use]
+    pub fn with_glob(mut self, glob: impl Into<String>) -> Self {
+        self.glob = Some(glob.into());
+        self
+    }
+
+    /// The same query, whose text is a regular expression.
+    #[must_use]
+    pub fn as_regex(mut self) -> Self {
+        self.regex = true;
+        self
+    }
+
+    fn matcher(&self) -> Result<RegexMatcher, FileError> {
+        let wrong = |reason: &str| FileError::Argument(format!("the pattern can't be used: {reason}"));
+        if self.pattern.is_empty() {
+            return Err(wrong("it is empty"));
+        }
+        if self.pattern.len() > MAX_PATTERN {
+            return Err(wrong(&format!("at most {MAX_PATTERN} bytes are allowed")));
+        }
+        if self.pattern.contains('\n') {
+            return Err(wrong("it has a newline, and is compared with one line at a time"));
+        }
+        let mut builder = RegexMatcherBuilder::new();
+        builder.line_terminator(Some(b'\n')).fixed_strings(!self.regex).size_limit(MAX_MACHINE).dfa_size_limit(MAX_MACHINE);
+        builder.build(&self.pattern).map_err(|error| {
+            // The parser draws a picture of the place first.
+            let text = error.to_string();
+            wrong(text.lines().last().unwrap_or_default().trim().trim_start_matches("error: "))
+        })
+    }
+}
+
+/// What was found in files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GrepFound {
+    /// The lines, file by file in name order.
+    pub matches: Vec<GrepMatch>,
+    /// There are more.
+    pub truncated: bool,
+    /// Files that were searched.
+    pub files: u64,
+    /// Files that are not text, which were not.
+    pub binary: u64,
+    /// Files and folders that can't be read or named, or have lines of more than 4 MiB.
+    pub skipped: u64,
+}
+
+/// A line that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GrepMatch {
+    /// The path of the file, relative to the io dir.
+    pub name: String,
+    /// The number of the line; the first one is 1.
+    pub line: u64,
+    /// The line, without its ending. What is not UTF-8 in it is U+FFFD.
+    pub text: String,
+    /// It is the start of a line of more than 1 KiB.
+    pub cut: bool,
+}
+
+impl Files {
+    /// Lines that have a text in them. Links are left out and not followed. It blocks; `is_wanted` is asked on the way whether to go on.
+    ///
+    /// # Errors
+    ///
+    /// When the path breaks a rule, there is nothing there, the pattern means nothing, or the search is not wanted any more.
+    pub fn grep(&self, query: &GrepQuery, is_wanted: &dyn Fn() -> bool) -> Result<GrepFound, FileError> {
+        let matcher = query.matcher()?;
+        let filter = query.glob.as_deref().map(Filter::new).transpose()?;
+        let path = self.resolve(query.path.as_bytes())?;
+        let mut search = Search::new(query, matcher, is_wanted);
+        if let Ok((folders, name)) = path.split()
+            && let Some(folder) = walk::existing_folder(self, &path, folders)?
+            && folder.symlink_metadata(name).is_ok_and(|metadata| !metadata.is_dir())
+        {
+            // Named by itself, it is what was asked for, whatever its name is.
+            let file = walk::open(self, &path, Mode::Read, &mut Quota::new(0, 0))?.file;
+            search.file(file, path.name().to_owned())?;
+            return Ok(search.found);
+        }
+        let Some(folder) = walk::folder(self, &path)? else { return Ok(search.found) };
+        let base = base(&path);
+        let mut walker = Walker::new(folder, None, is_wanted)?;
+        while !search.found.truncated
+            && let Some(next) = walker.next()?
+        {
+            if is_hidden(next.name()) && !query.hidden && !filter.as_ref().is_some_and(|filter| filter.pattern.asks_for(next.name())) {
+                continue;
+            }
+            if next.is_folder {
+                search.found.skipped += enter(&mut walker, &next)?;
+            } else if filter.as_ref().is_none_or(|filter| filter.fits(&next)) {
+                match open(&next) {
+                    Ok(Some(file)) => search.file(file, [base.as_str(), &next.path].concat())?,
+                    Ok(None) => {}
+                    Err(_) => search.found.skipped += 1,
+                }
+            }
+        }
+        search.found.skipped += walker.unreadable;
+        Ok(search.found)
+    }
+}
+
+/// Which files are searched.
+struct Filter {
+    pattern: Pattern,
+    folders: String,
+    whole_path: bool,
+}
+
+impl Filter {
+    fn new(text: &str) -> Result<Self, FileError> {
+        let pattern = Pattern::new(text)?;
+        let folders = pattern.folders.iter().map(|name| format!("{name}/")).collect();
+        Ok(Self { pattern, folders, whole_path: text.contains('/') })
+    }
+
+    fn fits(&self, found: &Found) -> bool {
+        if self.whole_path {
+            found.path.strip_prefix(&self.folders).is_some_and(|rest| self.pattern.matches(rest))
+        } else {
+            self.pattern.matches(found.name())
+        }
+    }
+}
+
+/// A regular file; nothing if it is gone, or became something else meanwhile.
+fn open(found: &Found) -> io::Result<Option<File>> {
+    match found.folder.open_with(found.name(), walk::options(Mode::Read).nonblock(true)) {
+        Ok(file) => Ok(file.metadata()?.is_file().then_some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+struct Search<'a> {
+    query: &'a GrepQuery,
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    is_wanted: &'a dyn Fn() -> bool,
+    found: GrepFound,
+    bytes: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(query: &'a GrepQuery, matcher: RegexMatcher, is_wanted: &'a dyn Fn() -> bool) -> Self {
+        let searcher =
+            SearcherBuilder::new().line_number(true).heap_limit(Some(MAX_HELD)).binary_detection(BinaryDetection::quit(0)).build();
+        Self { query, matcher, searcher, is_wanted, found: GrepFound::default(), bytes: 0 }
+    }
+
+    fn file(&mut self, file: File, name: String) -> Result<(), FileError> {
+        let before = self.found.matches.len();
+        let mut lines = Lines { query: self.query, found: &mut self.found, bytes: self.bytes, name: &name, is_binary: false };
+        let searched = self.searcher.search_reader(&self.matcher, Wanted { file, is_wanted: self.is_wanted }, &mut lines);
+        let (bytes, is_binary) = (lines.bytes, lines.is_binary);
+        if !(self.is_wanted)() {
+            return Err(FileError::Limit("it took too long, or is not wanted any more".into()));
+        }
+        match searched {
+            Ok(()) if !is_binary => {
+                self.found.files += 1;
+                self.bytes = bytes;
+            }
+            Ok(()) => {
+                self.found.binary += 1;
+                self.found.matches.truncate(before);
+                self.found.truncated = false;
+            }
+            // What was found in it before is true.
+            Err(_) => {
+                self.found.skipped += 1;
+                self.bytes = bytes;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A file that is read for as long as somebody wants it.
+struct Wanted<'a> {
+    file: File,
+    is_wanted: &'a dyn Fn() -> bool,
+}
+
+impl Read for Wanted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // The kind is not one that is tried again.
+        if (self.is_wanted)() { self.file.read(buffer) } else { Err(io::ErrorKind::TimedOut.into()) }
+    }
+}
+
+/// The lines of one file.
+struct Lines<'a> {
+    query: &'a GrepQuery,
+    found: &'a mut GrepFound,
+    bytes: usize,
+    name: &'a str,
+    is_binary: bool,
+}
+
+impl Sink for Lines<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        let line = found.bytes();
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let cut = line.len() > MAX_LINE;
+        let text = String::from_utf8_lossy(&line[..line.len().min(MAX_LINE)]);
+        // A cut through a character leaves a part of it.
+        let text = if cut { text.trim_end_matches('\u{fffd}') } else { &text };
+        self.bytes += self.name.len() + text.len();
+        if self.found.matches.len() >= self.query.max_matches || self.bytes > self.query.max_bytes {
+            self.found.truncated = true;
+            return Ok(false);
+        }
+        let line = found.line_number().unwrap_or(0);
+        self.found.matches.push(GrepMatch { name: self.name.to_owned(), line, text: text.to_owned(), cut });
+        Ok(true)
+    }
+
+    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {
+        self.is_binary = finish.binary_byte_offset().is_some();
+        Ok(())
+    }
+}

@@ -1,0 +1,286 @@
+//! The contents of one file: some of its lines, an image, or all of its bytes.
+
+use super::{MAX_BLOCK, error::FileError, handle::Mode, path::FilePath, quota::Quota, root::Files, walk};
+use cap_std::fs::File;
+use std::{
+    fmt::Write as _,
+    io::{Read as _, Seek as _},
+};
+
+/// Lines of a text that are returned at once, and bytes of them all: what a model can read in one go.
+pub const MAX_LINES: u64 = 2000;
+pub const MAX_TEXT: usize = 50 << 10;
+
+/// Bytes at the start of a file that tell text from something else.
+const START: usize = 8 << 10;
+
+/// What is in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Contents {
+    /// Some of its lines.
+    Text(TextPart),
+    /// All of an image.
+    Image {
+        /// What the image is, by its first bytes.
+        mime_type: &'static str,
+        /// The file.
+        bytes: Vec<u8>,
+    },
+    /// All of something else that is not text.
+    Binary {
+        /// The file.
+        bytes: Vec<u8>,
+    },
+}
+
+/// Some lines of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TextPart {
+    /// The lines, with their endings as they are.
+    pub text: String,
+    /// The number of the first one; the file's first line is 1.
+    pub first: u64,
+    /// How many these are.
+    pub lines: u64,
+    /// How many the file has.
+    pub total_lines: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Which limit there are no more for, if the file has more.
+    pub cut_by: Option<CutBy>,
+    /// Only the start of the last line is here: it alone is too long.
+    pub line_cut: bool,
+    /// Where to go on, if there are more lines.
+    pub next: Option<u64>,
+}
+
+/// What ended a part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CutBy {
+    /// The number of lines that was asked for, or 2,000.
+    Lines,
+    /// 50 KiB.
+    Bytes,
+}
+
+impl CutBy {
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lines => "lines",
+            Self::Bytes => "bytes",
+        }
+    }
+}
+
+impl TextPart {
+    /// The lines with their numbers in front, as a model reads them.
+    #[must_use]
+    pub fn numbered(&self) -> String {
+        let mut numbered = String::with_capacity(self.text.len() + self.text.len() / 4);
+        for (line, number) in self.text.split_inclusive('\n').zip(self.first..) {
+            let _ = write!(numbered, "{number:>6}\t{line}");
+        }
+        numbered
+    }
+}
+
+impl Files {
+    /// Lines of a text from a number on, which counts from 1: at most 2,000 and at most 50 KiB, whole ones; or an image, or the bytes
+    /// of what is neither, if there are at most so many. It blocks.
+    ///
+    /// # Errors
+    ///
+    /// When the path breaks a rule, there is no such file, it can't be read, it has fewer lines, or is no text and larger.
+    pub fn read(&self, path: &str, offset: u64, limit: Option<u64>, max_bytes: u64) -> Result<Contents, FileError> {
+        let path = self.resolve(path.as_bytes())?;
+        if offset == 0 {
+            return Err(FileError::argument(&path, "the offset counts from 1"));
+        }
+        let mut file = open(self, &path)?;
+        let mut block = Vec::with_capacity(START);
+        read_block(&mut file, START, &mut block).map_err(|error| FileError::system(&path, &error))?;
+        if let Some(mime_type) = image(&block) {
+            return Ok(Contents::Image { mime_type, bytes: all(file, &path, max_bytes)? });
+        }
+        if !block.contains(&0) {
+            let limit = limit.unwrap_or(MAX_LINES).min(MAX_LINES);
+            let window = Window::read(&mut file, block, offset, limit).map_err(|error| FileError::system(&path, &error))?;
+            if let Some(part) = window.part(&path)? {
+                return Ok(Contents::Text(part));
+            }
+        }
+        Ok(Contents::Binary { bytes: all(file, &path, max_bytes)? })
+    }
+
+    /// All bytes of a file, if there are at most so many. It blocks.
+    ///
+    /// # Errors
+    ///
+    /// When the path breaks a rule, there is no such file, it can't be read, or it is larger.
+    pub fn read_raw(&self, path: &str, max_bytes: u64) -> Result<Vec<u8>, FileError> {
+        let path = self.resolve(path.as_bytes())?;
+        all(open(self, &path)?, &path, max_bytes)
+    }
+
+    /// A reader of a file, for contents of any size. It blocks.
+    ///
+    /// # Errors
+    ///
+    /// When the path breaks a rule, there is no such file, or it can't be read.
+    pub fn reader(&self, path: &str) -> Result<impl std::io::Read + Send + use<>, FileError> {
+        open(self, &self.resolve(path.as_bytes())?)
+    }
+}
+
+fn open(files: &Files, path: &FilePath) -> Result<File, FileError> {
+    Ok(walk::open(files, path, Mode::Read, &mut Quota::new(0, 0))?.file)
+}
+
+/// The whole file, whatever its position is.
+pub fn all(mut file: File, path: &FilePath, most: u64) -> Result<Vec<u8>, FileError> {
+    let system = |error| FileError::system(path, &error);
+    let too_large = || FileError::Limit(format!("{}: it is larger than the {most} bytes that can be read at once", path.name()));
+    let size = file.metadata().map_err(system)?.len();
+    if size > most {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    file.rewind().map_err(system)?;
+    // It may grow meanwhile.
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(system)?;
+    if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
+}
+
+/// The next bytes, as many as asked for if the file has them.
+fn read_block(file: &mut File, size: usize, block: &mut Vec<u8>) -> std::io::Result<()> {
+    block.clear();
+    file.take(size as u64).read_to_end(block).map(|_| ())
+}
+
+/// What image it is, by its first bytes.
+fn image(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+/// The lines that were asked for, and what the rest of the file comes to.
+struct Window {
+    offset: u64,
+    limit: u64,
+    kept: Vec<u8>,
+    /// Where the line in progress starts in what is kept.
+    line_start: usize,
+    /// Lines that are kept whole, or cut.
+    lines: u64,
+    /// Lines of the file that have ended.
+    ended: u64,
+    /// The file does not end with a newline.
+    open_line: bool,
+    is_full: bool,
+    line_cut: bool,
+    bytes: u64,
+}
+
+impl Window {
+    fn read(file: &mut File, mut block: Vec<u8>, offset: u64, limit: u64) -> std::io::Result<Self> {
+        let mut window = Self {
+            offset,
+            limit,
+            kept: Vec::new(),
+            line_start: 0,
+            lines: 0,
+            ended: 0,
+            open_line: false,
+            is_full: false,
+            line_cut: false,
+            bytes: 0,
+        };
+        while !block.is_empty() {
+            window.add(&block);
+            read_block(file, MAX_BLOCK / 4, &mut block)?;
+        }
+        if window.open_line && window.takes() {
+            window.lines += 1;
+        }
+        Ok(window)
+    }
+
+    /// Whether the line in progress is one of those asked for.
+    fn takes(&self) -> bool {
+        !self.is_full && self.ended + 1 >= self.offset && self.lines < self.limit
+    }
+
+    fn add(&mut self, mut block: &[u8]) {
+        self.bytes += block.len() as u64;
+        while !block.is_empty() {
+            // What is not asked for is counted, which is faster.
+            if self.is_full || self.lines >= self.limit {
+                self.ended += memchr::memchr_iter(b'\n', block).count() as u64;
+                self.open_line = block.last() != Some(&b'\n');
+                return;
+            }
+            let end = memchr::memchr(b'\n', block).map(|position| position + 1);
+            let (piece, rest) = block.split_at(end.unwrap_or(block.len()));
+            if self.takes() {
+                self.keep(piece);
+            }
+            self.open_line = end.is_none();
+            if end.is_some() {
+                if self.takes() {
+                    self.lines += 1;
+                    self.line_start = self.kept.len();
+                    self.is_full = self.line_cut;
+                }
+                self.ended += 1;
+            }
+            block = rest;
+        }
+    }
+
+    fn keep(&mut self, piece: &[u8]) {
+        let room = MAX_TEXT - self.kept.len();
+        if piece.len() <= room {
+            self.kept.extend_from_slice(piece);
+        } else if self.line_start > 0 {
+            self.kept.truncate(self.line_start);
+            self.is_full = true;
+        } else {
+            self.kept.extend_from_slice(&piece[..room]);
+            self.line_cut = true;
+        }
+    }
+
+    /// The part; nothing if it is not text.
+    fn part(self, path: &FilePath) -> Result<Option<TextPart>, FileError> {
+        let total_lines = self.ended + u64::from(self.open_line);
+        if self.offset > total_lines.max(1) {
+            let lines = if total_lines == 1 { "line" } else { "lines" };
+            let reason = format!("the offset is past the end; the file has {total_lines} {lines}");
+            return Err(FileError::argument(path, &reason));
+        }
+        let mut kept = self.kept;
+        if self.line_cut
+            && let Err(error) = str::from_utf8(&kept)
+            && error.error_len().is_none()
+        {
+            // The cut went through a character.
+            kept.truncate(error.valid_up_to());
+        }
+        let Ok(text) = String::from_utf8(kept) else { return Ok(None) };
+        let next = Some(self.offset + self.lines).filter(|next| *next <= total_lines);
+        let cut_by =
+            if self.line_cut || (next.is_some() && self.lines < self.limit) { Some(CutBy::Bytes) } else { next.map(|_| CutBy::Lines) };
+        let Self { offset: first, lines, bytes, line_cut, .. } = self;
+        Ok(Some(TextPart { text, first, lines, total_lines, bytes, cut_by, line_cut, next }))
+    }
+}

@@ -1,0 +1,99 @@
+//! `read_file`.
+
+use super::{Answer, FileTool, looks};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use rmcp::model::ContentBlock;
+use serde_json::{Map, Value, json};
+use toolscript::{Contents, TextPart};
+
+/// Bytes of an image or of other binary contents: an image becomes one message.
+const MAX_BYTES: u64 = 4 << 20;
+
+pub const READ: FileTool = FileTool {
+    name: "read_file",
+    definition: || {
+        let description = "Reads a file of the sandbox: lines with their numbers in front, at most 2,000 lines or 50 KiB at once, or an \
+            image (PNG, JPEG, GIF, WebP). Says how many lines there are and where to go on. Of other binary files only the size.";
+        let input = json!({
+            "properties": {
+                "path": { "type": "string", "description": "Relative path" },
+                "offset": { "type": "integer", "minimum": 1, "description": "First line, counted from 1; 1 if absent" },
+                "limit": { "type": "integer", "minimum": 0, "description": "Lines at most; 2,000 if absent" },
+            },
+            "required": ["path"],
+        });
+        let output = json!({
+            "properties": {
+                "path": { "type": "string" },
+                "kind": { "enum": ["text", "image", "binary"] },
+                "bytes": { "type": "integer", "description": "Size of the file" },
+                "text": { "type": "string", "description": "The lines as they are, without numbers" },
+                "first_line": { "type": "integer" },
+                "lines": { "type": "integer", "description": "Lines in this answer" },
+                "total_lines": { "type": "integer", "description": "Lines of the file" },
+                "truncated_by": { "enum": ["lines", "bytes"], "description": "Which limit cut it; absent if nothing was cut" },
+                "line_cut": { "type": "boolean", "description": "Only the start of the line is here: it is longer than 50 KiB" },
+                "next_offset": { "type": "integer", "description": "Where to go on; absent at the end" },
+                "mime_type": { "type": "string", "description": "Of an image" },
+            },
+            "required": ["path", "kind", "bytes"],
+        });
+        looks(READ.name, "Read a file", description, input, output)
+    },
+    prepare: |fields| {
+        let path = fields.text("path")?;
+        let offset = fields.whole_number("offset", 1, "")?.unwrap_or(1);
+        let limit = fields.whole_number("limit", 0, "")?;
+        Ok(Box::new(move |io, _| Ok(answer(&path, io.files.read(&path, offset, limit, MAX_BYTES)?))))
+    },
+};
+
+fn answer(path: &str, contents: Contents) -> Answer {
+    match contents {
+        Contents::Text(part) => text(path, &part),
+        Contents::Image { mime_type, bytes } => {
+            let structure = json!({ "path": path, "kind": "image", "bytes": bytes.len(), "mime_type": mime_type });
+            Answer { content: vec![ContentBlock::image(BASE64_STANDARD.encode(bytes), mime_type)], structure, changed: None }
+        }
+        Contents::Binary { bytes } => {
+            let structure = json!({ "path": path, "kind": "binary", "bytes": bytes.len() });
+            Answer::new(format!("({path} is no text: {} bytes; a script can read them)", bytes.len()), structure)
+        }
+        _ => Answer::new(format!("({path} is of an unknown kind)"), json!({ "path": path, "kind": "binary", "bytes": 0 })),
+    }
+}
+
+fn text(path: &str, part: &TextPart) -> Answer {
+    let mut structure = Map::from_iter([
+        ("path".to_owned(), json!(path)),
+        ("kind".to_owned(), json!("text")),
+        ("bytes".to_owned(), json!(part.bytes)),
+        ("text".to_owned(), json!(part.text)),
+        ("first_line".to_owned(), json!(part.first)),
+        ("lines".to_owned(), json!(part.lines)),
+        ("total_lines".to_owned(), json!(part.total_lines)),
+    ]);
+    let mut notes = Vec::new();
+    if part.total_lines == 0 {
+        notes.push("(the file is empty)".to_owned());
+    }
+    if part.line_cut {
+        structure.insert("line_cut".into(), json!(true));
+        notes.push(format!("(line {} is longer than {} bytes and cut there)", part.first, part.text.len()));
+    }
+    if let Some(cut_by) = part.cut_by {
+        structure.insert("truncated_by".into(), json!(cut_by.name()));
+    }
+    if let Some(next) = part.next {
+        structure.insert("next_offset".into(), json!(next));
+        notes.push(format!("({} of {} lines; go on with offset {next})", part.lines, part.total_lines));
+    }
+    let mut shown = part.numbered();
+    for note in notes {
+        if !shown.is_empty() && !shown.ends_with('\n') {
+            shown.push('\n');
+        }
+        shown.push_str(&note);
+    }
+    Answer::new(shown, Value::Object(structure))
+}

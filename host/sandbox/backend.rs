@@ -1,0 +1,129 @@
+//! The protocol that agents' frameworks have for a place with files and commands.
+
+use super::{Execution, Sandbox};
+use crate::files::{
+    Contents, Edited, FileError, FileInfo, GlobFound, GlobQuery, GrepFound, GrepQuery, MAX_TEXT, TextPart, WriteMode, Written,
+};
+use std::pin::Pin;
+
+/// What a call of a [`Backend`] will answer.
+pub type Reply<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A place with files and commands, as frameworks for agents have it; it can be used as `dyn Backend`.
+///
+/// Its paths may begin with one `/`, which means home. Names in what it answers do, so that they can be used again; only those of
+/// [`ls`](Self::ls) are names in their folder.
+pub trait Backend: Send + Sync {
+    /// The name of this place, which stays the same.
+    fn id(&self) -> &str;
+
+    /// What is in a folder.
+    fn ls<'a>(&'a self, path: &'a str) -> Reply<'a, Result<Vec<FileInfo>, FileError>>;
+
+    /// Lines of a text with their numbers in front, from an offset on, which counts from 0; the numbers count from 1. Where there is
+    /// more, the last line says so.
+    fn read<'a>(&'a self, path: &'a str, offset: u64, limit: u64) -> Reply<'a, Result<String, FileError>>;
+
+    /// All bytes of a file.
+    fn read_raw<'a>(&'a self, path: &'a str) -> Reply<'a, Result<Vec<u8>, FileError>>;
+
+    /// Writes a file that does not exist yet.
+    fn write<'a>(&'a self, path: &'a str, content: &'a str) -> Reply<'a, Result<Written, FileError>>;
+
+    /// Replaces a text that is in a file once, or all of it.
+    fn edit<'a>(&'a self, path: &'a str, old: &'a str, new: &'a str, replace_all: bool) -> Reply<'a, Result<Edited, FileError>>;
+
+    /// Lines that have a text in them, taken literally.
+    fn grep<'a>(&'a self, pattern: &'a str, path: &'a str, glob: Option<&'a str>) -> Reply<'a, Result<GrepFound, FileError>>;
+
+    /// Files and folders whose paths fit a pattern, which may begin with a `/` too.
+    fn glob<'a>(&'a self, pattern: &'a str, path: &'a str) -> Reply<'a, Result<GlobFound, FileError>>;
+
+    /// Runs a command; what is wrong with it is in the output.
+    fn execute<'a>(&'a self, command: &'a str) -> Reply<'a, Execution>;
+}
+
+impl Backend for Sandbox {
+    fn id(&self) -> &str {
+        self.id()
+    }
+
+    fn ls<'a>(&'a self, path: &'a str) -> Reply<'a, Result<Vec<FileInfo>, FileError>> {
+        Box::pin(async move { self.list(&from_home(path)).await })
+    }
+
+    fn read<'a>(&'a self, path: &'a str, offset: u64, limit: u64) -> Reply<'a, Result<String, FileError>> {
+        Box::pin(async move {
+            match self.read(&from_home(path), offset.saturating_add(1), Some(limit)).await? {
+                Contents::Text(part) => Ok(numbered(&part)),
+                Contents::Image { mime_type, .. } => Err(FileError::Argument(format!("{path}: it is no text but {mime_type}"))),
+                Contents::Binary { .. } => Err(FileError::Argument(format!("{path}: it is no text"))),
+            }
+        })
+    }
+
+    fn read_raw<'a>(&'a self, path: &'a str) -> Reply<'a, Result<Vec<u8>, FileError>> {
+        Box::pin(async move { self.read_raw(&from_home(path)).await })
+    }
+
+    fn write<'a>(&'a self, path: &'a str, content: &'a str) -> Reply<'a, Result<Written, FileError>> {
+        Box::pin(async move {
+            let mut written = self.write(&from_home(path), content, WriteMode::Create).await?;
+            written.name.insert(0, '/');
+            Ok(written)
+        })
+    }
+
+    fn edit<'a>(&'a self, path: &'a str, old: &'a str, new: &'a str, replace_all: bool) -> Reply<'a, Result<Edited, FileError>> {
+        Box::pin(async move {
+            let mut edited = self.edit(&from_home(path), old, new, replace_all).await?;
+            edited.name.insert(0, '/');
+            Ok(edited)
+        })
+    }
+
+    fn grep<'a>(&'a self, pattern: &'a str, path: &'a str, glob: Option<&'a str>) -> Reply<'a, Result<GrepFound, FileError>> {
+        Box::pin(async move {
+            let mut query = GrepQuery::new(pattern).in_path(from_home(path));
+            query.glob = glob.map(|glob| glob.strip_prefix('/').unwrap_or(glob).to_owned());
+            let mut found = self.grep(query).await?;
+            found.matches.iter_mut().for_each(|found| found.name.insert(0, '/'));
+            Ok(found)
+        })
+    }
+
+    fn glob<'a>(&'a self, pattern: &'a str, path: &'a str) -> Reply<'a, Result<GlobFound, FileError>> {
+        Box::pin(async move {
+            let query = GlobQuery::new(pattern.strip_prefix('/').unwrap_or(pattern)).in_folder(from_home(path));
+            let mut found = self.glob(query).await?;
+            found.entries.iter_mut().for_each(|entry| entry.name.insert(0, '/'));
+            Ok(found)
+        })
+    }
+
+    fn execute<'a>(&'a self, command: &'a str) -> Reply<'a, Execution> {
+        Box::pin(self.execute(command))
+    }
+}
+
+/// One slash in front is home's; a path with two is as wrong as it is elsewhere.
+fn from_home(path: &str) -> String {
+    path.strip_prefix('/').map_or_else(|| path.to_owned(), |rest| format!("~/{rest}"))
+}
+
+fn numbered(part: &TextPart) -> String {
+    let mut text = part.numbered();
+    if part.total_lines == 0 {
+        text.push_str("(the file is empty)");
+    }
+    if part.line_cut {
+        text.push_str(&format!("\n(line {} is cut after {MAX_TEXT} bytes)", part.first));
+    }
+    if let Some(next) = part.next {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&format!("({} of {} lines; go on with offset {})", part.lines, part.total_lines, next - 1));
+    }
+    text
+}
