@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 use toolscript::{Blocking, Engine, Files, Io, Limits, RunOptions, Script};
-use toolscript_bench::{HttpServer, KeyServer, Row, StdioServer, Table, load, median, run_native};
+use toolscript_bench::{GREP, HttpServer, KeyServer, Row, StdioServer, Table, grep_beside_ripgrep, load, median, run_native};
 
 /// Scripts, how often each is run, and the ratio to native Luau that it must reach.
 const SCRIPTS: [(&str, &str, usize, Option<f64>); 7] = [
@@ -85,6 +85,9 @@ fn main() -> Result<()> {
     }
     if wanted(PROCESS_START) {
         table.rows.push(process_start()?);
+    }
+    if GREP.into_iter().any(wanted) {
+        table.rows.extend(grep_beside_ripgrep(&program()?)?);
     }
     println!("{table}");
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/toolscript-bench.json");

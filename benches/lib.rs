@@ -9,10 +9,12 @@ mod key_server;
 mod native;
 mod native_io;
 mod protocol;
+mod search;
 mod table;
 
 pub use http::{HttpClient, HttpServer, load};
 pub use key_server::KeyServer;
 pub use native::run_native;
 pub use protocol::StdioServer;
+pub use search::{GREP, grep_beside_ripgrep};
 pub use table::{Row, Table, median};

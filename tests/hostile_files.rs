@@ -1,6 +1,6 @@
 //! The table "Files" of hostile inputs: what is refused, and that nothing outside of the io dir was read, made or changed.
 
-use crate::support::{IoDir, engine, limited, outcome};
+use crate::support::{IoDir, engine, limited, outcome, picture};
 use std::{
     ffi::OsStr,
     fs,
@@ -49,28 +49,6 @@ async fn every_call(dir: &IoDir, paths: &[&str]) -> Vec<String> {
     let all = outcome(&run).to_string();
     assert!(!all.contains(dir.outside().to_str().expect("a path")), "a path of the host: {all}");
     answers
-}
-
-/// All names below a folder, with the contents of files: a picture to compare.
-fn picture(folder: &Path) -> Vec<(String, String)> {
-    let mut all = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let kind = fs::symlink_metadata(&path).expect("metadata").file_type();
-        let name = path.display().to_string();
-        if kind.is_dir() {
-            all.extend(picture(&path));
-            all.push((name, "folder".into()));
-        } else if kind.is_symlink() {
-            all.push((name, format!("link to {}", fs::read_link(&path).expect("a link").display())));
-        } else if kind.is_file() {
-            all.push((name, fs::read_to_string(&path).expect("a file")));
-        } else {
-            all.push((name, "other".into()));
-        }
-    }
-    all.sort();
-    all
 }
 
 #[tokio::test]

@@ -3,16 +3,21 @@
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look at files from outside the box")]
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
+#[cfg(target_os = "linux")]
+mod atomic_writes;
 mod cancellation;
 mod cli;
 mod examples;
 mod file_model;
 #[cfg(target_os = "linux")]
 mod file_quotas;
+mod files_command;
 mod fixtures;
 mod globals;
 #[cfg(target_os = "linux")]
 mod hostile_files;
+#[cfg(target_os = "linux")]
+mod hostile_operations;
 #[cfg(target_os = "linux")]
 mod http_server;
 mod isolation;
@@ -26,6 +31,8 @@ mod mcp_clients;
 #[cfg(target_os = "linux")]
 mod mcp_drain;
 #[cfg(target_os = "linux")]
+mod mcp_files;
+#[cfg(target_os = "linux")]
 mod mcp_http;
 #[cfg(target_os = "linux")]
 mod mcp_http_hostile;
@@ -34,6 +41,9 @@ mod mcp_stdio;
 #[cfg(target_os = "linux")]
 mod mcp_tenants;
 mod numbers;
+mod sandbox_exec;
+#[cfg(target_os = "linux")]
+mod sandbox_files;
 #[cfg(target_os = "linux")]
 mod serve_options;
 mod stopped;

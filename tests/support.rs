@@ -157,3 +157,25 @@ pub async fn wait_for(mut condition: impl FnMut() -> bool) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
+
+/// All names below a folder, with the contents of files: a picture to compare.
+pub fn picture(folder: &Path) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let kind = fs::symlink_metadata(&path).expect("metadata").file_type();
+        let name = path.display().to_string();
+        if kind.is_dir() {
+            all.extend(picture(&path));
+            all.push((name, "folder".into()));
+        } else if kind.is_symlink() {
+            all.push((name, format!("link to {}", fs::read_link(&path).expect("a link").display())));
+        } else if kind.is_file() {
+            all.push((name, fs::read_to_string(&path).expect("a file")));
+        } else {
+            all.push((name, "other".into()));
+        }
+    }
+    all.sort();
+    all
+}

@@ -23,13 +23,14 @@ pub fn is_reserved(name: &str) -> bool {
 pub struct Staged {
     folder: Dir,
     name: String,
+    _lock: Option<Lock>,
 }
 
 impl Staged {
     /// Writes the contents of a file that is to be.
     pub fn write(root: &Dir, contents: &[u8], permissions: Option<Permissions>) -> io::Result<Self> {
         let folder = open_or_make(root)?;
-        lock(&folder, Lock::Shared)?;
+        let lock = Lock::shared(&folder);
         let name = format!("{:016x}", RandomState::new().hash_one(0));
         // Where the system can, it has no name until it is complete.
         let mut file = TempFile::new(&folder)?;
@@ -38,7 +39,7 @@ impl Staged {
             file.as_file().set_permissions(permissions)?;
         }
         file.replace(&name)?;
-        Ok(Self { folder, name })
+        Ok(Self { folder, name, _lock: lock })
     }
 
     /// Puts the file in its place, instead of one that may be there.
@@ -65,7 +66,7 @@ pub fn sweep(root: &Dir) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         folder => folder?,
     };
-    lock(&folder, Lock::Alone)?;
+    let _alone = Lock::alone(&folder)?;
     for entry in folder.entries()? {
         folder.remove_file(entry?.file_name())?;
     }
@@ -83,29 +84,55 @@ fn open_or_make(root: &Dir) -> io::Result<Dir> {
     }
 }
 
-enum Lock {
-    /// Of those who write; waits for one who sweeps.
-    Shared,
-    /// Of one who sweeps; an error if somebody writes.
-    Alone,
-}
-
-/// Locks a folder until this handle on it is closed.
 #[cfg(unix)]
-fn lock(folder: &Dir, how: Lock) -> io::Result<()> {
-    use rustix::fs::{FlockOperation, flock};
-    let (operation, is_needed) = match how {
-        Lock::Shared => (FlockOperation::LockShared, false),
-        Lock::Alone => (FlockOperation::NonBlockingLockExclusive, true),
+use unix::Lock;
+
+#[cfg(unix)]
+mod unix {
+    use cap_std::fs::Dir;
+    use rustix::{
+        fd::OwnedFd,
+        fs::{FlockOperation, Mode, OFlags, flock, openat},
+        io::retry_on_intr,
     };
-    match rustix::io::retry_on_intr(|| flock(folder, operation)) {
-        // A file system without locks: then nothing is swept.
-        Err(error) if is_needed => Err(error.into()),
-        _ => Ok(()),
+    use std::io;
+
+    /// A lock on a folder, which ends with it.
+    pub struct Lock {
+        _handle: OwnedFd,
+    }
+
+    impl Lock {
+        /// Of those who write; waits for one who sweeps. A file system without locks is never swept, and needs none.
+        pub fn shared(folder: &Dir) -> Option<Self> {
+            Self::take(folder, FlockOperation::LockShared).ok()
+        }
+
+        /// Of one who sweeps; an error if somebody writes.
+        pub fn alone(folder: &Dir) -> io::Result<Self> {
+            Self::take(folder, FlockOperation::NonBlockingLockExclusive)
+        }
+
+        fn take(folder: &Dir, operation: FlockOperation) -> io::Result<Self> {
+            // The folder's own handle is one for paths only, which can't be locked.
+            let handle = openat(folder, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+            retry_on_intr(|| flock(&handle, operation))?;
+            Ok(Self { _handle: handle })
+        }
     }
 }
 
+/// Without locks nobody can tell what is left behind.
 #[cfg(not(unix))]
-fn lock(_: &Dir, how: Lock) -> io::Result<()> {
-    if matches!(how, Lock::Alone) { Err(ErrorKind::Unsupported.into()) } else { Ok(()) }
+struct Lock;
+
+#[cfg(not(unix))]
+impl Lock {
+    fn shared(_: &Dir) -> Option<Self> {
+        None
+    }
+
+    fn alone(_: &Dir) -> io::Result<Self> {
+        Err(ErrorKind::Unsupported.into())
+    }
 }

@@ -87,11 +87,14 @@ impl Files {
 
     fn append(&self, path: FilePath, contents: &[u8], quota: &mut Quota) -> Result<Written, FileError> {
         // Nothing is made for what may not be written.
-        quota.check_write(contents.len() as u64)?;
+        let size = contents.len() as u64;
+        quota.check_write(size)?;
+        let is_new = walk::open_existing(self, &path, Mode::Append)?.is_none();
+        Ledger::open(self).check(if is_new { size.saturating_add(ENTRY) } else { size })?;
         let name = path.name().to_owned();
         let opened = walk::open(self, &path, Mode::Append, quota)?;
         Handle::new(opened.file, path, Mode::Append)?.write_guarded(contents, quota, &mut Touched::default(), self)?;
-        Ok(Written { name, bytes: contents.len() as u64 })
+        Ok(Written { name, bytes: size })
     }
 
     /// Replaces a text in a file of at most so many bytes: where it is once, or all of it. It blocks.
