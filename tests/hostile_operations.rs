@@ -315,3 +315,93 @@ fn nothing_is_made_by_looking() {
     assert!(files.glob(&GlobQuery::new("**"), &|| true).is_ok() && files.grep(&GrepQuery::new("x"), &|| true).is_ok());
     assert!(!dir.path().exists());
 }
+
+/// Runs another test of this program in a place with mounts and limits of its own, where the machine allows that.
+fn in_a_place(prepare: &str, test: &str) {
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let line = format!("set -e; mkdir io; {prepare}; echo prepared; exec \"$0\" --exact hostile_operations::{test} --ignored --nocapture");
+    let program = std::env::current_exe().expect("this program");
+    let output = Command::new("unshare")
+        .args(["--mount", "--map-root-user", "sh", "-c", &line])
+        .arg(program)
+        .current_dir(folder.path())
+        .output()
+        .expect("unshare of util-linux");
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if said.contains("prepared") {
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    } else {
+        println!("not run, as this machine allows no mounts: {said}");
+    }
+}
+
+/// The sandbox in such a place.
+fn in_place() -> Sandbox {
+    Sandbox::new(engine().clone(), Files::new("io").expect("an io dir"))
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_leaves_what_was_there() {
+    in_a_place("mount -t tmpfs -o size=64k none io", "on_a_full_disk");
+}
+
+#[tokio::test]
+#[ignore = "started by another test, in a place with a small disk"]
+async fn on_a_full_disk() {
+    let sandbox = in_place();
+    sandbox.write("f", "old", WriteMode::Create).await.expect("written");
+    let large = "x".repeat(100_000);
+    for (name, mode) in [("f", WriteMode::Overwrite), ("new", WriteMode::Create), ("f", WriteMode::Append)] {
+        let error = sandbox.write(name, large.as_str(), mode).await.expect_err("full").to_string();
+        assert_eq!(error, format!("{name}: No space left on device"));
+    }
+    let contents = sandbox.read_raw("f").await.expect("read");
+    assert!(contents.starts_with(b"old"), "an overwrite that failed left the old file");
+    assert!(sandbox.list(".").await.expect("listed").iter().all(|info| info.name == "f"), "and no new one");
+    sandbox.remove("f").await.expect("removed");
+    sandbox.write("f", "x".repeat(40_000), WriteMode::Create).await.expect("all that failed is free again");
+}
+
+#[test]
+fn a_read_only_disk_is_an_error() {
+    let prepare = "echo old secret > io/old; mount --bind io io; mount -o remount,ro,bind io";
+    in_a_place(prepare, "on_a_read_only_disk");
+}
+
+#[tokio::test]
+#[ignore = "started by another test, in a place with a read-only disk"]
+async fn on_a_read_only_disk() {
+    let sandbox = in_place();
+    for answer in every_operation(&sandbox, "old").await {
+        match answer.operation {
+            "edit" | "write overwrite" | "write append" | "upload" | "remove" => {
+                assert_eq!(answer.message(), "old: Read-only file system", "{}", answer.operation);
+            }
+            "write create" | "backend write" => assert_eq!(answer.message(), "old: File exists"),
+            "list" | "glob" | "backend ls" => assert_eq!(answer.message(), "old: Not a directory"),
+            _ => assert!(answer.said.is_ok(), "{}", answer.operation),
+        }
+    }
+    let error = sandbox.write("new/x", "x", WriteMode::Create).await.expect_err("refused").to_string();
+    assert_eq!(error, "new/x: Read-only file system");
+}
+
+#[test]
+fn a_limit_on_file_sizes_is_an_error_and_not_the_end() {
+    in_a_place("ulimit -f 8", "with_a_limit_on_file_sizes");
+}
+
+#[test]
+#[ignore = "started by another test, in a place with small files"]
+fn with_a_limit_on_file_sizes() {
+    const MAX_BYTES: u64 = 50 << 20;
+    let files = Files::new("io").expect("an io dir");
+    files.write("f", b"small", WriteMode::Create, MAX_BYTES).expect("written");
+    let large = "x".repeat(100_000);
+    for mode in [WriteMode::Overwrite, WriteMode::Append] {
+        let error = files.write("f", large.as_bytes(), mode, MAX_BYTES).expect_err("too large").to_string();
+        assert_eq!(error, "f: File too large");
+    }
+    assert_eq!(files.edit("f", "s", &large, false, MAX_BYTES).expect_err("too large").to_string(), "f: File too large");
+    assert_eq!(files.read_raw("f", MAX_BYTES).expect("read"), b"small");
+}
