@@ -73,6 +73,7 @@
 mod bridge;
 mod engine;
 mod files;
+mod random;
 mod sandbox;
 
 pub use bridge::{Blocking, Listener, Progress};
@@ -82,7 +83,7 @@ pub use engine::{
 };
 pub use files::{
     Contents, CutBy, Edited, FileEntry, FileError, FileInfo, FileKind, FileOperation, FilePage, FileTouched, Files, FilesError, GlobFound,
-    GlobQuery, GrepFound, GrepMatch, GrepQuery, TextPart, WriteMode, Written,
+    GlobQuery, GrepFound, GrepMatch, GrepQuery, Quota, TextPart, WriteMode, Written,
 };
 
 pub use sandbox::{Backend, ExecOptions, Execution, Reply, Sandbox};

@@ -3,6 +3,7 @@
 mod cli;
 mod config;
 mod mcp;
+mod names;
 
 use std::process::ExitCode;
 

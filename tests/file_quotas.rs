@@ -8,7 +8,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
 };
-use toolscript::{ErrorKind, Listener, Run, Script};
+use toolscript::{ErrorKind, Listener, Quota, Run, Script, WriteMode};
 
 /// Bytes of all files below the io dir.
 fn on_disk(dir: &IoDir) -> u64 {
@@ -190,4 +190,60 @@ async fn a_file_that_does_not_fit_into_memory_is_an_error_that_can_be_caught() {
     assert_eq!(message, "script:1: the file is too large to be read at once");
     let line: String = dir.result("return (select(2, pcall(io.lines('large'))))").await;
     assert_eq!(line, "not enough memory");
+}
+
+#[tokio::test]
+async fn files_that_are_removed_while_they_are_open_count_until_they_are_closed() {
+    let mut dir = IoDir::new();
+    dir.io.files = dir.io.files.clone().with_disk_limit(100_000).expect("counted");
+    let script = "local open, written = {}, 0
+        local ok, message = pcall(function()
+            for i = 1, 20 do
+                local f = io.open('f', 'w')
+                table.insert(open, f)
+                os.remove('f')
+                for _ = 1, 3 do
+                    f:write(('x'):rep(10000)):flush()
+                    written += 10000
+                end
+            end
+        end)
+        for _, f in open do f:close() end
+        io.open('g', 'w'):write(('x'):rep(90000)):close()
+        return written, (message:gsub('script:%d+: ', ''))";
+    let (written, message): (u64, String) = dir.result(script).await;
+    assert_eq!(message, "disk limit exceeded (100000 bytes for all files)");
+    assert!((60_000..=100_000).contains(&written), "{written}");
+    // A run that is dropped with such files open gives them back too.
+    dir.result::<()>("os.remove('g') for i = 1, 3 do local f = io.open('f', 'w') f:write(('x'):rep(25000)):flush() os.remove('f') end")
+        .await;
+    dir.result::<()>("io.open('g', 'w'):write(('x'):rep(98000)):close()").await;
+}
+
+/// What is counted at the end is what is there, whoever won which race.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn races_of_removing_replacing_and_emptying_leave_the_count_exact() {
+    let mut dir = IoDir::new();
+    dir.io.files = dir.io.files.clone().with_disk_limit(1_000_000).expect("counted");
+    let replacing = std::thread::spawn({
+        let files = dir.io.files.clone();
+        move || {
+            for size in 0..1000 {
+                let _ = files.write("f", &vec![b'x'; 1000 + size], WriteMode::Overwrite, &mut Quota::default());
+                let _ = files.edit("f", "x", "yy", true, &mut Quota::default());
+            }
+        }
+    });
+    let script = "for i = 1, 1000 do
+            pcall(os.remove, 'f')
+            local ok, f = pcall(io.open, 'f', 'w')
+            if ok then f:write(('z'):rep(500)):close() end
+        end";
+    let (one, other) = tokio::join!(dir.run(script), dir.run(script));
+    replacing.join().expect("it ended well");
+    assert!(one.outcome.result.is_ok() && other.outcome.result.is_ok());
+    let _ = dir.io.files.remove("f");
+    let all = 1_000_000 - 1024;
+    dir.io.files.write("g", &vec![0; all], WriteMode::Create, &mut Quota::default()).expect("all of it is free");
+    assert!(dir.io.files.write("g", b"1", WriteMode::Append, &mut Quota::default()).is_err(), "and no more");
 }

@@ -109,7 +109,7 @@ fn images_are_images_and_long_texts_are_cut() {
     assert_eq!((text.as_str(), &structure["kind"]), ("(dot is no text: 2 bytes; a script can read them)", &json!("binary")));
     fs::write(io_dir(folder.path()).join("long"), "x".repeat(60_000) + "\nlast").expect("a file");
     let (text, structure) = answer(&mut wire, "read_file", json!({ "path": "long" }));
-    assert!(text.ends_with("x\n(line 1 is longer than 51200 bytes and cut there)\n(1 of 2 lines; go on with offset 2)"));
+    assert!(text.ends_with("x\n(line 1 is longer than 51200 bytes, and cut there)\n(1 of 2 lines; go on with offset 2)"));
     assert_eq!((&structure["line_cut"], &structure["truncated_by"], &structure["next_offset"]), (&json!(true), &json!("bytes"), &json!(2)));
     fs::write(io_dir(folder.path()).join("huge"), [&b"\xff\xd8\xff"[..], &vec![0; 4 << 20]].concat()).expect("a file");
     let message = "huge: it is larger than the 4194304 bytes that can be read at once";
@@ -140,11 +140,15 @@ fn folders_names_and_lines_are_found() {
     let (text, structure) = answer(&mut wire, "grep_files", json!({ "pattern": "x" }));
     assert!(text.ends_with("\n(there are more; use a narrower pattern, path or glob)"));
     assert_eq!((structure["matches"].as_array().expect("matches").len(), &structure["truncated"]), (1000, &json!(true)));
+    // A name is on one line, whatever is in it.
+    fs::write(io_dir(folder.path()).join("x\n(the folder is empty)"), "needle").expect("a file");
+    assert!(answer(&mut wire, "list_files", json!({})).0.lines().any(|line| line.starts_with("x\\n(the folder is empty) (6 bytes, ")));
+    assert_eq!(answer(&mut wire, "grep_files", json!({ "pattern": "needle" })).0, "x\\n(the folder is empty):1: needle");
     for i in 0..1001 {
         fs::write(io_dir(folder.path()).join(format!("data/many{i}")), "").expect("a file");
     }
     let (text, structure) = answer(&mut wire, "list_files", json!({ "path": "data" }));
-    assert!(text.ends_with("\n(1004 names; use glob_files for the others)"), "{}", &text[text.len() - 100..]);
+    assert!(text.ends_with("\n(1000 of 1004 names; use glob_files for the others)"), "{}", &text[text.len() - 100..]);
     assert_eq!((structure["entries"].as_array().expect("entries").len(), &structure["truncated"]), (1000, &json!(true)));
 }
 

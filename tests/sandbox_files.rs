@@ -135,10 +135,16 @@ async fn images_are_told_by_their_first_bytes_and_other_bytes_are_bytes() {
             other => panic!("{expected}: {other:?}"),
         }
     }
-    for contents in [&b"\x7fELF\0\0"[..], b"RIFF\x10\0\0\0WAVE", b"caf\xe9\n", b"\x89PN"] {
+    for contents in [&b"\x7fELF\0\0"[..], b"RIFF\x10\0\0\0WAVE", b"caf\xe9\n", b"\x89PN", "caf\u{e9}".as_bytes()[..4].as_ref()] {
         put(&dir, "other", contents);
         assert_eq!(sandbox.read("other", 1, None).await, Ok(Contents::Binary { bytes: contents.to_vec() }));
     }
+    // What a text is does not depend on which of its lines are asked for.
+    let late = [&b"line\n".repeat(3000)[..], b"caf\xe9\n"].concat();
+    put(&dir, "late", &late);
+    assert!(!text(&sandbox, "late", 1, None).await.lossy);
+    let end = text(&sandbox, "late", 3000, None).await;
+    assert_eq!((end.text.as_str(), end.lossy, end.total_lines), ("line\ncaf\u{fffd}\n", true, 3001));
     let mut small = dir.io.clone();
     small.max_bytes = 3;
     let small = Sandbox::new(engine().clone(), small);
@@ -253,6 +259,13 @@ async fn a_call_has_a_limit_of_its_own() {
     assert_eq!(message(sandbox.edit("f", "0", "xy", false).await), limit);
     put(&dir, "g", "12345678901");
     assert_eq!(message(sandbox.edit("g", "1", "", true).await), "g: it is larger than the 10 bytes that can be read at once");
+    let mut no_files = dir.io.clone();
+    no_files.max_files = 0;
+    let no_files = Sandbox::new(engine().clone(), no_files);
+    for mode in [WriteMode::Create, WriteMode::Overwrite, WriteMode::Append] {
+        assert_eq!(message(no_files.write("new", "x", mode).await), "too many files created (max 0)");
+    }
+    no_files.write("f", "0987654321", WriteMode::Overwrite).await.expect("nothing is made");
     let results = sandbox.upload(vec![("a".into(), vec![0; 6]), ("b".into(), vec![0; 6]), ("c".into(), vec![0; 4])]).await;
     assert_eq!(results.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true], "the call as a whole has it");
     let downloads = sandbox.download(["a", "f", "c", "none"].map(str::to_owned).into()).await;
@@ -379,11 +392,16 @@ async fn lines_are_found_by_what_is_in_them() {
     assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob("*.txt")).await, [all[0], all[1], all[3]]);
     assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob("src/*.txt")).await, all[3..]);
     assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob(".*")).await, [".hidden:1:needle"]);
+    put(&dir, ".github/ci.yml", "needle");
+    assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob(".github/**/*.yml")).await, [".github/ci.yml:1:needle"]);
+    assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob("none/*")).await, [""; 0]);
     // Literally, unless asked otherwise.
     assert_eq!(grep(&sandbox, GrepQuery::new("n.edle")).await, ["a.txt:2:n.edle"]);
     assert_eq!(grep(&sandbox, GrepQuery::new("(1+1)")).await, all[2..3]);
     assert_eq!(grep(&sandbox, GrepQuery::new("$&")).await, [""; 0]);
     assert_eq!(grep(&sandbox, GrepQuery::new("^n.e+dle$").as_regex()).await, ["a.txt:2:n.edle", all[3]]);
+    assert_eq!(grep(&sandbox, GrepQuery::new("t needle$").as_regex()).await, all[..2], "lines may end in two ways");
+    assert_eq!(grep(&sandbox, GrepQuery::new(r"\w{5,20}").as_regex().in_path("src/c.txt")).await, all[3..]);
     for (query, expected) in [
         (GrepQuery::new("(").as_regex(), "the pattern can't be used: unclosed group"),
         (GrepQuery::new(""), "the pattern can't be used: it is empty"),
@@ -396,7 +414,9 @@ async fn lines_are_found_by_what_is_in_them() {
         assert_eq!(message(sandbox.grep(query).await), expected);
     }
     // A machine that would be huge is refused before it is built.
-    assert!(message(sandbox.grep(GrepQuery::new("(\\w{100}){100}").as_regex()).await).starts_with("the pattern can't be used: "));
+    for bomb in ["(\\w{100}){100}", "(?-u)(?:[ab]{1,300}a){100}c"] {
+        assert!(message(sandbox.grep(GrepQuery::new(bomb).as_regex()).await).starts_with("the pattern can't be used: "));
+    }
 }
 
 #[tokio::test]
@@ -459,7 +479,7 @@ async fn paths_start_at_the_working_folder_and_names_count_from_home() {
     assert_eq!(desk.clone().with_working("drawer").expect("a folder").working(), "desk/drawer");
     assert_eq!(desk.clone().with_working("~").expect("home").working(), ".");
     assert!(desk.with_working("../..").is_err());
-    let names = home.home().list("~").expect("listed");
+    let names = home.files().list("~").expect("listed");
     assert_eq!(names.iter().map(|info| info.name.as_str()).collect::<Vec<_>>(), ["b.txt", "desk"]);
 }
 
@@ -473,6 +493,6 @@ async fn a_search_ends_with_the_time_that_it_has_or_with_its_caller() {
     let late = "it took too long, or is not wanted any more";
     assert_eq!(message(sandbox.grep(GrepQuery::new("x")).await), late);
     assert_eq!(message(sandbox.glob(GlobQuery::new("**")).await), late);
-    let files: &Files = sandbox.home();
+    let files: &Files = sandbox.files();
     assert_eq!(message(files.grep(&GrepQuery::new("x").in_path("f"), &|| false)), late);
 }

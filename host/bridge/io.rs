@@ -33,7 +33,8 @@ impl From<FileError> for Error {
     fn from(error: FileError) -> Self {
         match error {
             FileError::Invalid(message) => Self::Invalid(message.into()),
-            FileError::Argument(message) => Self::Invalid(message),
+            // No call of a script's ends in these.
+            FileError::Argument(_) | FileError::Unwanted | FileError::Failed => Self::Invalid(error.to_string()),
             FileError::Limit(message) => Self::Limit(message),
             FileError::Refused { message, number } => Self::Refused(Refusal { message, number }),
         }

@@ -1,13 +1,15 @@
 //! `toolscript files`: the files of scripts, for a person.
 
 use super::terminal::{self, Output};
-use crate::config::Config;
+use crate::{
+    config::Config,
+    names::{moment, one_line},
+};
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result};
-use chrono::{DateTime, SecondsFormat, Utc};
 use clap::{Args, Subcommand};
 use std::{
-    io::{self, Read as _},
+    io::{self, BufRead, BufReader, Read as _},
     path::PathBuf,
     process::ExitCode,
 };
@@ -19,6 +21,9 @@ const EXIT_FAILED: u8 = 1;
 /// Lines and bytes that a search shows at most: they are held before they are shown.
 const MAX_MATCHES: usize = 100_000;
 const MAX_BYTES: usize = 64 << 20;
+
+/// Bytes of a line that a terminal is given at once.
+const MAX_LINE: u64 = 1 << 20;
 
 const FOLDER: Style = AnsiColor::Blue.on_default().bold();
 const PATH: Style = AnsiColor::Magenta.on_default();
@@ -106,7 +111,7 @@ pub fn files(arguments: &Arguments) -> Result<ExitCode> {
         Command::Glob { pattern, path, hidden } => {
             let mut query = GlobQuery::new(pattern).in_folder(path);
             query.hidden = *hidden;
-            query.max_results = MAX_MATCHES;
+            (query.max_results, query.max_bytes) = (MAX_MATCHES, MAX_BYTES);
             glob(&files, &query, &mut output)
         }
         Command::Rm { paths } => Ok(remove(&files, paths)),
@@ -126,7 +131,7 @@ fn list(files: &Files, path: &str, output: &mut Output) -> Result<ExitCode, File
     let infos = files.list(path)?;
     let width = infos.iter().map(|info| size(info).len()).max().unwrap_or(0);
     for info in &infos {
-        let time = info.modified.map_or_else(String::new, |time| DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true));
+        let time = info.modified.map_or_else(String::new, moment);
         let (size, time) = (format!("{:>width$}", size(info)), output.paint(FAINT, &format!("{time:20}")));
         let name = name(info, output);
         output.plain(&format!("{size}  {time}  {name}"));
@@ -139,7 +144,7 @@ fn size(info: &FileInfo) -> String {
 }
 
 fn name(info: &FileInfo, output: &Output) -> String {
-    let name = terminal::one_line(&info.name);
+    let name = one_line(&info.name);
     match info.kind {
         FileKind::File => output.paint(Style::new(), &name),
         FileKind::Folder => output.paint(FOLDER, &format!("{name}/")),
@@ -148,25 +153,48 @@ fn name(info: &FileInfo, output: &Output) -> String {
 }
 
 fn cat(files: &Files, path: &str, output: &mut Output) -> Result<ExitCode, FileError> {
-    let mut reader = files.reader(path)?;
-    let mut block = vec![0; 64 << 10];
+    let mut reader = BufReader::with_capacity(64 << 10, files.reader(path)?);
+    let printed = if output.is_terminal() { by_lines(&mut reader, output) } else { by_blocks(&mut reader, output) };
+    Ok(printed.map_or_else(
+        |error| {
+            terminal::error_line(&format!("{path}: {}", error.kind()));
+            ExitCode::from(EXIT_FAILED)
+        },
+        |()| ExitCode::SUCCESS,
+    ))
+}
+
+/// As a person can read it: what is not text is shown as such, and a line without an end in parts.
+fn by_lines(reader: &mut impl BufRead, output: &mut Output) -> io::Result<()> {
+    let mut line = Vec::new();
     loop {
-        match reader.read(&mut block) {
-            Ok(0) => return Ok(ExitCode::SUCCESS),
-            Ok(size) => output.bytes(&block[..size]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                terminal::error_line(&format!("{path}: {}", error.kind()));
-                return Ok(ExitCode::from(EXIT_FAILED));
-            }
+        line.clear();
+        if reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
         }
+        let line = line.strip_suffix(b"\n").unwrap_or(&line);
+        if !output.line(&String::from_utf8_lossy(line)) {
+            return Ok(());
+        }
+    }
+}
+
+/// As it is.
+fn by_blocks(reader: &mut impl BufRead, output: &mut Output) -> io::Result<()> {
+    loop {
+        let block = reader.fill_buf()?;
+        let size = block.len();
+        if size == 0 || !output.bytes(block) {
+            return Ok(());
+        }
+        reader.consume(size);
     }
 }
 
 fn grep(files: &Files, query: &GrepQuery, output: &mut Output) -> Result<ExitCode, FileError> {
     let found = files.grep(query, &|| true)?;
     for found in &found.matches {
-        let (path, line) = (output.paint(PATH, &terminal::one_line(&found.name)), output.paint(LINE, &found.line.to_string()));
+        let (path, line) = (output.paint(PATH, &one_line(&found.name)), output.paint(LINE, &found.line.to_string()));
         let cut = if found.cut { output.paint(FAINT, " (cut)") } else { String::new() };
         let text = output.paint(Style::new(), &found.text);
         output.plain(&format!("{path}:{line}:{text}{cut}"));

@@ -3,6 +3,7 @@
 //! Text of a script's is hostile on a terminal: its control characters are shown as escapes there, and passed on as they are
 //! only into a pipe or a file.
 
+use crate::names::one_line;
 use anstyle::Style;
 use std::{
     borrow::Cow,
@@ -69,10 +70,11 @@ impl Output {
         Self { stdout, terminal, colours, state: Ok(()) }
     }
 
-    /// Prints a line of a script's and shows it at once.
-    pub fn line(&mut self, line: &str) {
+    /// Prints a line of a script's and shows it at once; false if nobody reads it.
+    pub fn line(&mut self, line: &str) -> bool {
         let line = if self.terminal { escape(line) } else { Cow::Borrowed(line) };
         self.write(&line);
+        self.state.is_ok()
     }
 
     /// A text of a script's in a colour, where there are any, harmless on a terminal.
@@ -86,12 +88,17 @@ impl Output {
         self.write(line);
     }
 
-    /// Prints bytes of a file as they are; on a terminal as text that is harmless.
-    pub fn bytes(&mut self, bytes: &[u8]) {
+    /// Prints bytes as they are; false if nobody reads them.
+    pub fn bytes(&mut self, bytes: &[u8]) -> bool {
         if self.state.is_ok() {
-            let text = self.terminal.then(|| escape(&String::from_utf8_lossy(bytes)).into_owned());
-            self.state = self.stdout.lock().write_all(text.as_ref().map_or(bytes, |text| text.as_bytes()));
+            self.state = self.stdout.lock().write_all(bytes);
         }
+        self.state.is_ok()
+    }
+
+    /// Whether a person reads this.
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
     }
 
     /// Prints JSON text. What could harm a terminal is inside strings, where JSON has its own escapes.
@@ -136,11 +143,6 @@ pub fn print_outcome(outcome: &Outcome) -> io::Result<()> {
         note(&format!("cut at its limit: {}", outcome.truncated.join(", ")));
     }
     output.finish()
-}
-
-/// A name on one line, whatever is in it.
-pub fn one_line(name: &str) -> String {
-    name.chars().flat_map(|letter| if letter.is_control() { letter.escape_default().collect() } else { vec![letter] }).collect()
 }
 
 /// A file as a person reads of it.

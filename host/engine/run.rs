@@ -12,6 +12,7 @@ use super::{
 use crate::{
     bridge::{Imports, LogBook},
     files::{Account, Session},
+    random::random,
 };
 use std::{future::poll_fn, pin::pin, task::Poll, time::Instant};
 use wasmtime::{Store, component::WasmStr};
@@ -157,7 +158,7 @@ impl Engine {
             script: script.source.clone(),
             arguments: script.arguments.clone(),
             io: options.io.as_ref().map(Io::refusals),
-            seed: options.seed.unwrap_or_else(seed),
+            seed: options.seed.unwrap_or_else(random),
             memory: store.data().meter.memory.linear_limit() as u64,
         };
         let instance = self.shared.guest.instantiate_async(&mut *store).await?;
@@ -207,12 +208,6 @@ fn check(script: &Script, options: &RunOptions) -> Result<(), Refusal> {
         return Err(Refusal::ArgumentsTooLarge { size, limit: ARGUMENTS });
     }
     Ok(())
-}
-
-/// From the same source as the keys of the standard library's hash maps.
-fn seed() -> u64 {
-    use std::hash::{BuildHasher as _, RandomState};
-    RandomState::new().hash_one(0)
 }
 
 #[cfg(test)]

@@ -140,9 +140,15 @@ impl Io {
         Self { files, max_bytes: quota.max_bytes(), max_files: quota.max_files(), errors: IoErrors::default() }
     }
 
+    /// A quota for one run, or for one call on files.
+    #[must_use]
+    pub fn quota(&self) -> Quota {
+        Quota::new(self.max_bytes, self.max_files)
+    }
+
     /// A session for one run.
     pub(super) fn session(&self) -> Session {
-        Session::new(self.files.clone(), Quota::new(self.max_bytes, self.max_files))
+        Session::new(self.files.clone(), self.quota())
     }
 
     /// What the guest is told.

@@ -17,6 +17,12 @@ pub enum FileError {
     /// A limit of the run would be passed: no file was opened, made or removed, and no byte of the call written.
     #[error("{0}")]
     Limit(String),
+    /// It took longer than the caller allows, or nobody waits for it any more.
+    #[error("it took too long, or is not wanted any more")]
+    Unwanted,
+    /// A fault of the host's; details are in its log.
+    #[error("the operation failed; the cause is in the host's log")]
+    Failed,
     /// The operating system said no, or would have.
     #[error("{message}")]
     Refused {

@@ -9,10 +9,12 @@ use super::{
     walk,
     walker::Walker,
 };
+use cap_std::fs::Dir;
 use std::sync::Arc;
 
 /// Names that are returned, unless the caller wants fewer or more.
 const MAX_RESULTS: usize = 10_000;
+const MAX_BYTES: usize = 1 << 20;
 
 /// What is looked for by name.
 #[derive(Clone, Debug)]
@@ -26,12 +28,14 @@ pub struct GlobQuery {
     pub hidden: bool,
     /// Names at most; 10,000 unless said otherwise.
     pub max_results: usize,
+    /// Bytes of all names together; 1 MiB unless said otherwise.
+    pub max_bytes: usize,
 }
 
 impl GlobQuery {
     /// A query below the folder where paths start.
     pub fn new(pattern: impl Into<String>) -> Self {
-        Self { pattern: pattern.into(), path: ".".into(), hidden: false, max_results: MAX_RESULTS }
+        Self { pattern: pattern.into(), path: ".".into(), hidden: false, max_results: MAX_RESULTS, max_bytes: MAX_BYTES }
     }
 
     /// The same query below another folder.
@@ -65,26 +69,21 @@ impl Files {
         let pattern = Pattern::new(&query.pattern)?;
         let path = self.resolve(query.path.as_bytes())?;
         let mut found = GlobFound::default();
-        let Some(mut folder) = walk::folder(self, &path)? else { return Ok(found) };
-        let mut base = base(&path);
-        for name in &pattern.folders {
-            // The rules are those of paths.
-            let below = FilePath::parse([&base, name.as_str()].concat().as_bytes())?;
-            let Some(next) = walk::step(&folder, &below, name)? else { return Ok(found) };
-            (folder, base) = (Arc::new(next), format!("{}/", below.name()));
-        }
+        let Some(Place { folder, base }) = Place::find(self, &path, &pattern.folders)? else { return Ok(found) };
         let mut walker = Walker::new(folder, None, is_wanted)?;
+        let mut bytes = 0;
         while let Some(next) = walker.next()? {
             if is_hidden(next.name()) && !query.hidden && !pattern.asks_for(next.name()) {
                 continue;
             }
             if next.is_folder && next.path.split('/').count() < pattern.depth {
-                found.skipped += enter(&mut walker, &next)?;
+                found.skipped += walker.try_enter(&next)?;
             }
             if !pattern.matches(&next.path) {
                 continue;
             }
-            if found.entries.len() >= query.max_results {
+            bytes += base.len() + next.path.len();
+            if found.entries.len() >= query.max_results || bytes > query.max_bytes {
                 found.truncated = true;
                 break;
             }
@@ -99,16 +98,24 @@ impl Files {
     }
 }
 
-/// What is in front of the paths of a walk.
-pub fn base(path: &FilePath) -> String {
-    if *path == FilePath::home() { String::new() } else { format!("{}/", path.name()) }
+/// Where a walk begins.
+pub struct Place {
+    pub folder: Arc<Dir>,
+    /// What is in front of its paths.
+    pub base: String,
 }
 
-/// Goes into a folder; 1 if it can't be read.
-pub fn enter(walker: &mut Walker<'_>, found: &super::walker::Found) -> Result<u64, FileError> {
-    match walker.enter(found) {
-        Ok(()) => Ok(0),
-        Err(stop @ FileError::Limit(_)) => Err(stop),
-        Err(_) => Ok(1),
+impl Place {
+    /// The folder that a pattern begins with, below the one that was asked for; nothing if there is none.
+    pub fn find(files: &Files, path: &FilePath, folders: &[String]) -> Result<Option<Self>, FileError> {
+        let Some(mut folder) = walk::folder(files, path)? else { return Ok(None) };
+        let mut base = if *path == FilePath::home() { String::new() } else { format!("{}/", path.name()) };
+        for name in folders {
+            // The rules are those of paths.
+            let below = FilePath::parse([&base, name.as_str()].concat().as_bytes())?;
+            let Some(next) = walk::step(&folder, &below, name)? else { return Ok(None) };
+            (folder, base) = (Arc::new(next), format!("{}/", below.name()));
+        }
+        Ok(Some(Self { folder, base }))
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     MAX_TEXT,
     error::FileError,
-    glob::{base, enter},
+    glob::Place,
     handle::Mode,
     pattern::{MAX_PATTERN, Pattern, is_hidden},
     quota::Quota,
@@ -13,6 +13,7 @@ use super::{
 };
 use cap_fs_ext::OpenOptionsSyncExt as _;
 use cap_std::fs::File;
+use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish, SinkMatch};
 use std::io::{self, Read};
@@ -23,11 +24,14 @@ const MAX_MATCHES: usize = 1000;
 /// Bytes of a line that are returned.
 const MAX_LINE: usize = 1 << 10;
 
-/// Bytes that a search holds of one file: a line has to fit in them.
+/// Bytes that a search holds of one file: a line has to fit in them. A hostile expression takes for each byte as long as it is large,
+/// and can't be interrupted before it has seen all that is held.
 const MAX_HELD: usize = 4 << 20;
+const MAX_HELD_BY_REGEX: usize = 128 << 10;
 
-/// Bytes that a regular expression may become.
-const MAX_MACHINE: usize = 8 << 20;
+/// Bytes that a regular expression may become, and bytes that it may remember while it runs.
+const MAX_MACHINE: usize = 1 << 20;
+const MAX_CACHE: usize = 8 << 20;
 
 /// What is looked for in files.
 #[derive(Clone, Debug)]
@@ -89,7 +93,8 @@ impl GrepQuery {
             return Err(wrong("it has a newline, and is compared with one line at a time"));
         }
         let mut builder = RegexMatcherBuilder::new();
-        builder.line_terminator(Some(b'\n')).fixed_strings(!self.regex).size_limit(MAX_MACHINE).dfa_size_limit(MAX_MACHINE);
+        // `^` and `$` are where lines begin and end, however they end.
+        builder.multi_line(true).crlf(true).fixed_strings(!self.regex).size_limit(MAX_MACHINE).dfa_size_limit(MAX_CACHE);
         builder.build(&self.pattern).map_err(|error| {
             // The parser draws a picture of the place first.
             let text = error.to_string();
@@ -110,7 +115,8 @@ pub struct GrepFound {
     pub files: u64,
     /// Files that are not text, which were not.
     pub binary: u64,
-    /// Files and folders that can't be read or named, or have lines of more than 4 MiB.
+    /// Files and folders that can't be read or named, or have lines that are too long: of more than 4 MiB, or 128 KiB for a regular
+    /// expression.
     pub skipped: u64,
 }
 
@@ -148,8 +154,9 @@ impl Files {
             search.file(file, path.name().to_owned())?;
             return Ok(search.found);
         }
-        let Some(folder) = walk::folder(self, &path)? else { return Ok(search.found) };
-        let base = base(&path);
+        // A pattern for names has no folders in front.
+        let folders = filter.as_ref().map_or(&[][..], |filter| &filter.pattern.folders);
+        let Some(Place { folder, base }) = Place::find(self, &path, folders)? else { return Ok(search.found) };
         let mut walker = Walker::new(folder, None, is_wanted)?;
         while !search.found.truncated
             && let Some(next) = walker.next()?
@@ -158,7 +165,7 @@ impl Files {
                 continue;
             }
             if next.is_folder {
-                search.found.skipped += enter(&mut walker, &next)?;
+                search.found.skipped += walker.try_enter(&next)?;
             } else if filter.as_ref().is_none_or(|filter| filter.fits(&next)) {
                 match open(&next) {
                     Ok(Some(file)) => search.file(file, [base.as_str(), &next.path].concat())?,
@@ -175,23 +182,16 @@ impl Files {
 /// Which files are searched.
 struct Filter {
     pattern: Pattern,
-    folders: String,
     whole_path: bool,
 }
 
 impl Filter {
     fn new(text: &str) -> Result<Self, FileError> {
-        let pattern = Pattern::new(text)?;
-        let folders = pattern.folders.iter().map(|name| format!("{name}/")).collect();
-        Ok(Self { pattern, folders, whole_path: text.contains('/') })
+        Ok(Self { pattern: Pattern::new(text)?, whole_path: text.contains('/') })
     }
 
     fn fits(&self, found: &Found) -> bool {
-        if self.whole_path {
-            found.path.strip_prefix(&self.folders).is_some_and(|rest| self.pattern.matches(rest))
-        } else {
-            self.pattern.matches(found.name())
-        }
+        self.pattern.matches(if self.whole_path { &found.path } else { found.name() })
     }
 }
 
@@ -215,8 +215,10 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(query: &'a GrepQuery, matcher: RegexMatcher, is_wanted: &'a dyn Fn() -> bool) -> Self {
-        let searcher =
-            SearcherBuilder::new().line_number(true).heap_limit(Some(MAX_HELD)).binary_detection(BinaryDetection::quit(0)).build();
+        let held = if query.regex { MAX_HELD_BY_REGEX } else { MAX_HELD };
+        let mut searcher = SearcherBuilder::new();
+        searcher.line_number(true).line_terminator(LineTerminator::crlf()).heap_limit(Some(held));
+        let searcher = searcher.binary_detection(BinaryDetection::quit(0)).build();
         Self { query, matcher, searcher, is_wanted, found: GrepFound::default(), bytes: 0 }
     }
 
@@ -226,7 +228,7 @@ impl<'a> Search<'a> {
         let searched = self.searcher.search_reader(&self.matcher, Wanted { file, is_wanted: self.is_wanted }, &mut lines);
         let (bytes, is_binary) = (lines.bytes, lines.is_binary);
         if !(self.is_wanted)() {
-            return Err(FileError::Limit("it took too long, or is not wanted any more".into()));
+            return Err(FileError::Unwanted);
         }
         match searched {
             Ok(()) if !is_binary => {

@@ -1,6 +1,13 @@
 //! One open file.
 
-use super::{disk::Ledger, error::FileError, path::FilePath, quota::Quota, root::Files, touched::Touched};
+use super::{
+    disk::{FileId, Ledger},
+    error::FileError,
+    path::FilePath,
+    quota::Quota,
+    root::Files,
+    touched::Touched,
+};
 use cap_std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 
@@ -82,16 +89,40 @@ pub struct Handle {
     path: FilePath,
     mode: Mode,
     waiting: bool,
+    /// Where a limit on the disk counts it.
+    counted: Option<FileId>,
 }
 
 impl Handle {
     pub fn new(file: File, path: FilePath, mode: Mode) -> Result<Self, FileError> {
-        let mut handle = Self { file, path, mode, waiting: false };
+        let mut handle = Self { file, path, mode, waiting: false, counted: None };
         // As in C: the position of `a` is at the end from the start on, that of `a+` only once something was written.
         if mode == Mode::Append {
             handle.seek(Whence::End, 0)?;
         }
         Ok(handle)
+    }
+
+    /// Counts the file as an open one, if there is a limit on the disk.
+    pub fn count(&mut self, files: &Files) -> Result<(), FileError> {
+        if files.disk().is_some() {
+            // Nobody removes it between the look and the count.
+            let mut ledger = Ledger::open(files);
+            let metadata = self.file.metadata().map_err(|error| FileError::system(&self.path, &error))?;
+            ledger.opened(&metadata);
+            self.counted = Some(FileId::of(&metadata));
+        }
+        Ok(())
+    }
+
+    /// Closes the file. What it takes without a name is free then.
+    pub fn close(self, files: &Files) {
+        if let Some(file) = self.counted {
+            // Until it is noted, no new file may have its number.
+            let mut ledger = Ledger::open(files);
+            drop(self.file);
+            ledger.closed(file);
+        }
     }
 
     pub fn path(&self) -> &FilePath {
@@ -163,6 +194,7 @@ impl Handle {
         let cost = self.cost(bytes.len() as u64)?;
         quota.check_write(cost.counted)?;
         ledger.take(cost.growth)?;
+        self.resized(&mut ledger, cost.growth, 0);
         quota.write(cost.counted)?;
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -181,10 +213,18 @@ impl Handle {
                 Err(error) => error,
             };
             let grown = self.file.metadata().map_or(cost.growth, |metadata| metadata.len().saturating_sub(cost.size));
-            ledger.give_back(cost.growth.saturating_sub(grown));
+            let missing = cost.growth.saturating_sub(grown);
+            ledger.give_back(missing);
+            self.resized(&mut ledger, 0, missing);
             return Err(FileError::system(&self.path, &failed));
         }
         Ok(())
+    }
+
+    fn resized(&self, ledger: &mut Ledger<'_>, longer: u64, shorter: u64) {
+        if let Some(file) = self.counted {
+            ledger.resized(file, longer, shorter);
+        }
     }
 
     /// Moves the position, and answers with it.

@@ -29,6 +29,13 @@ impl Pattern {
         if text.len() > MAX_PATTERN || braces > MAX_BRACES {
             return Err(wrong(text, &format!("at most {MAX_PATTERN} bytes and {MAX_BRACES} braces are allowed")));
         }
+        // Names are compared by their bytes, and a class of half of a letter's bytes would fit another letter.
+        let has_other = |class: &str| {
+            class.chars().enumerate().take_while(|(place, letter)| *place == 0 || *letter != ']').any(|(_, letter)| !letter.is_ascii())
+        };
+        if text.split('[').skip(1).any(has_other) {
+            return Err(wrong(text, "a class such as [a-z] may have ASCII in it only"));
+        }
         if text.starts_with('/') {
             return Err(FileError::Invalid("path must be relative"));
         }
@@ -110,6 +117,7 @@ mod tests {
             ("[!a-c]", "d"),
             ("\\*", "*"),
             ("日*", "日本"),
+            ("[a-z]日", "x日"),
         ] {
             assert!(fits(pattern, path), "{pattern} {path}");
         }
@@ -141,6 +149,7 @@ mod tests {
         assert_eq!(refused(""), "the pattern '' can't be used: it is empty");
         assert_eq!(refused("./"), "the pattern './' can't be used: it is empty");
         assert_eq!(refused("[a"), "the pattern '[a' can't be used: unclosed character class; missing ']'");
+        assert_eq!(refused("x[é]"), "the pattern 'x[é]' can't be used: a class such as [a-z] may have ASCII in it only");
         assert_eq!(refused("/etc/*"), "path must be relative");
         assert_eq!(refused("a/../*"), "path cannot contain '..' traversal");
         for pattern in ["{".repeat(65), "x".repeat(4097)] {

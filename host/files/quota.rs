@@ -1,4 +1,4 @@
-//! What a session may still write and make. The counts only rise.
+//! What a run, or a call, may still write and make. The counts only rise.
 
 use super::error::FileError;
 
@@ -6,9 +6,9 @@ use super::error::FileError;
 const DEFAULT_BYTES: u64 = 50 << 20;
 
 /// Files that a run makes, and folders that it makes: inodes of the host's disk.
-pub const DEFAULT_FILES: u64 = 10_000;
+const DEFAULT_FILES: u64 = 10_000;
 
-/// The limits of a session, and what it has used of them.
+/// What may be written and made, and what was used of it: by a run, or by a call on files.
 #[derive(Clone, Debug)]
 pub struct Quota {
     max_bytes: u64,
@@ -27,44 +27,49 @@ impl Default for Quota {
 
 impl Quota {
     /// A quota that nothing was used of.
+    #[must_use]
     pub fn new(max_bytes: u64, max_files: u64) -> Self {
         Self { max_bytes, max_files, bytes: 0, files: 0, folders: 0 }
     }
 
     /// Bytes that may be written in all.
+    #[must_use]
     pub fn max_bytes(&self) -> u64 {
         self.max_bytes
     }
 
-    /// Files that may be made in all.
+    /// Files that may be made in all, and as many folders.
+    #[must_use]
     pub fn max_files(&self) -> u64 {
         self.max_files
     }
 
     /// Bytes that may still be written.
-    pub fn allowance(&self) -> u64 {
+    pub(super) fn allowance(&self) -> u64 {
         self.max_bytes - self.bytes
     }
 
     /// Bytes that were counted: written, written again, or skipped over.
+    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Files that were made.
+    #[must_use]
     pub fn files(&self) -> u64 {
         self.files
     }
 
     /// Counts bytes that are about to be written.
-    pub fn write(&mut self, bytes: u64) -> Result<(), FileError> {
+    pub(super) fn write(&mut self, bytes: u64) -> Result<(), FileError> {
         self.check_write(bytes)?;
         self.bytes += bytes;
         Ok(())
     }
 
     /// Whether so many bytes may still be written.
-    pub fn check_write(&self, bytes: u64) -> Result<(), FileError> {
+    pub(super) fn check_write(&self, bytes: u64) -> Result<(), FileError> {
         if bytes > self.allowance() {
             return Err(FileError::Limit(format!("I/O write limit exceeded ({} bytes)", self.max_bytes)));
         }
@@ -72,22 +77,22 @@ impl Quota {
     }
 
     /// Whether a file may be made.
-    pub fn check_files(&self) -> Result<(), FileError> {
+    pub(super) fn check_files(&self) -> Result<(), FileError> {
         self.check(self.files, "files")
     }
 
     /// Counts a file that was made.
-    pub fn made_file(&mut self) {
+    pub(super) fn made_file(&mut self) {
         self.files += 1;
     }
 
     /// Whether a folder may be made: there may be as many as files.
-    pub fn check_folders(&self) -> Result<(), FileError> {
+    pub(super) fn check_folders(&self) -> Result<(), FileError> {
         self.check(self.folders, "folders")
     }
 
     /// Counts a folder that was made.
-    pub fn made_folder(&mut self) {
+    pub(super) fn made_folder(&mut self) {
         self.folders += 1;
     }
 

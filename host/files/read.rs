@@ -52,6 +52,8 @@ pub struct TextPart {
     pub cut_by: Option<CutBy>,
     /// Only the start of the last line is here: it alone is too long.
     pub line_cut: bool,
+    /// Some bytes are not UTF-8, and U+FFFD is in their place.
+    pub lossy: bool,
     /// Where to go on, if there are more lines.
     pub next: Option<u64>,
 }
@@ -87,6 +89,29 @@ impl TextPart {
         }
         numbered
     }
+
+    /// The same, with what else there is to know: that it is empty or cut, and where to go on, by the caller's way of counting.
+    #[must_use]
+    pub fn shown(&self, next: Option<u64>) -> String {
+        let mut shown = self.numbered();
+        let mut note = |text: String| {
+            let separator = if shown.is_empty() || shown.ends_with('\n') { "" } else { "\n" };
+            let _ = write!(shown, "{separator}({text})");
+        };
+        if self.total_lines == 0 {
+            note("the file is empty".into());
+        }
+        if self.line_cut {
+            note(format!("line {} is longer than {MAX_TEXT} bytes, and cut there", self.first));
+        }
+        if self.lossy {
+            note("some bytes are not UTF-8, and shown as \u{fffd}".into());
+        }
+        if let Some(next) = next {
+            note(format!("{} of {} lines; go on with offset {next}", self.lines, self.total_lines));
+        }
+        shown
+    }
 }
 
 impl Files {
@@ -107,14 +132,12 @@ impl Files {
         if let Some(mime_type) = image(&block) {
             return Ok(Contents::Image { mime_type, bytes: all(file, &path, max_bytes)? });
         }
-        if !block.contains(&0) {
-            let limit = limit.unwrap_or(MAX_LINES).min(MAX_LINES);
-            let window = Window::read(&mut file, block, offset, limit).map_err(|error| FileError::system(&path, &error))?;
-            if let Some(part) = window.part(&path)? {
-                return Ok(Contents::Text(part));
-            }
+        if !is_text(&block) {
+            return Ok(Contents::Binary { bytes: all(file, &path, max_bytes)? });
         }
-        Ok(Contents::Binary { bytes: all(file, &path, max_bytes)? })
+        let limit = limit.unwrap_or(MAX_LINES).min(MAX_LINES);
+        let window = Window::read(&mut file, block, offset, limit).map_err(|error| FileError::system(&path, &error))?;
+        window.part(&path).map(Contents::Text)
     }
 
     /// All bytes of a file, if there are at most so many. It blocks.
@@ -171,6 +194,16 @@ fn image(start: &[u8]) -> Option<&'static str> {
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
         _ => None,
     }
+}
+
+/// Whether a file that starts so is text, whichever lines of it are asked for.
+fn is_text(start: &[u8]) -> bool {
+    let is_utf8 = match str::from_utf8(start) {
+        Ok(_) => true,
+        // The block may end inside a character, but a file may not.
+        Err(error) => error.error_len().is_none() && start.len() == START,
+    };
+    is_utf8 && !start.contains(&0)
 }
 
 /// The lines that were asked for, and what the rest of the file comes to.
@@ -260,8 +293,7 @@ impl Window {
         }
     }
 
-    /// The part; nothing if it is not text.
-    fn part(self, path: &FilePath) -> Result<Option<TextPart>, FileError> {
+    fn part(self, path: &FilePath) -> Result<TextPart, FileError> {
         let total_lines = self.ended + u64::from(self.open_line);
         if self.offset > total_lines.max(1) {
             let lines = if total_lines == 1 { "line" } else { "lines" };
@@ -276,11 +308,14 @@ impl Window {
             // The cut went through a character.
             kept.truncate(error.valid_up_to());
         }
-        let Ok(text) = String::from_utf8(kept) else { return Ok(None) };
+        let (text, lossy) = match String::from_utf8(kept) {
+            Ok(text) => (text, false),
+            Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
+        };
         let next = Some(self.offset + self.lines).filter(|next| *next <= total_lines);
         let cut_by =
             if self.line_cut || (next.is_some() && self.lines < self.limit) { Some(CutBy::Bytes) } else { next.map(|_| CutBy::Lines) };
         let Self { offset: first, lines, bytes, line_cut, .. } = self;
-        Ok(Some(TextPart { text, first, lines, total_lines, bytes, cut_by, line_cut, next }))
+        Ok(TextPart { text, first, lines, total_lines, bytes, cut_by, line_cut, lossy, next })
     }
 }

@@ -68,7 +68,8 @@ impl Session {
         } else if opened.made || mode.empties() {
             touched.change(&path);
         }
-        let handle = Handle::new(opened.file, path, mode)?;
+        let mut handle = Handle::new(opened.file, path, mode)?;
+        handle.count(files)?;
         match handles.get_mut(slot) {
             Some(free) => *free = Some(handle),
             None => handles.push(Some(handle)),
@@ -203,28 +204,41 @@ impl Open {
 
     fn close_pending(&mut self) {
         for handle in std::mem::take(&mut self.closing) {
-            let closed = self.handles.get_mut(handle as usize).and_then(Option::take);
-            self.note_cut(closed);
+            if let Some(handle) = self.handles.get_mut(handle as usize).and_then(Option::take) {
+                self.close(handle);
+            }
         }
     }
 
-    fn note_cut(&mut self, closed: Option<Handle>) {
-        if let Some(handle) = closed.filter(Handle::is_waiting) {
+    fn close(&mut self, handle: Handle) {
+        if handle.is_waiting() {
             self.touched.cut(handle.path(), handle.appends());
+        }
+        handle.close(&self.files);
+    }
+
+    fn close_all(&mut self) {
+        for handle in std::mem::take(&mut self.handles).into_iter().flatten() {
+            self.close(handle);
         }
     }
 
     fn finish(&mut self) -> Account {
         self.closed = true;
-        for handle in std::mem::take(&mut self.handles) {
-            self.note_cut(handle);
-        }
+        self.close_all();
         Account {
             touched: std::mem::take(&mut self.touched).report(&self.files),
             bytes_read: self.bytes_read,
             bytes_written: self.quota.bytes(),
             files_created: self.quota.files(),
         }
+    }
+}
+
+impl Drop for Open {
+    /// What is open without a name is counted until it is closed.
+    fn drop(&mut self) {
+        self.close_all();
     }
 }
 

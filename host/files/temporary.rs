@@ -3,20 +3,19 @@
 //! They lie in a folder of their own at the top of the io dir, whose name is reserved: no path may have it, and no listing shows it.
 //! Who writes holds a lock on that folder, so that whoever opens the io dir next can tell what a process left behind that was killed.
 
+use crate::random::random;
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, Permissions};
 use cap_tempfile::TempFile;
-use std::{
-    hash::{BuildHasher as _, RandomState},
-    io::{self, ErrorKind, Write as _},
-};
+use std::io::{self, ErrorKind, Write as _};
 
 /// The folder of temporary files.
 const FOLDER: &str = ".toolscript-tmp";
 
-/// Whether a name is not for files of scripts; some file systems take no notice of case.
+/// Whether a name is not for files of scripts; some file systems take no notice of case, in any alphabet.
 pub fn is_reserved(name: &str) -> bool {
-    name.eq_ignore_ascii_case(FOLDER)
+    let fold = |name: &str| name.chars().flat_map(char::to_uppercase).collect::<String>();
+    name.starts_with('.') && fold(name) == fold(FOLDER)
 }
 
 /// A file that is complete. Dropped, it is gone.
@@ -30,8 +29,8 @@ impl Staged {
     /// Writes the contents of a file that is to be.
     pub fn write(root: &Dir, contents: &[u8], permissions: Option<Permissions>) -> io::Result<Self> {
         let folder = open_or_make(root)?;
-        let lock = Lock::shared(&folder);
-        let name = format!("{:016x}", RandomState::new().hash_one(0));
+        let lock = Lock::shared(&folder)?;
+        let name = format!("{:016x}", random());
         // Where the system can, it has no name until it is complete.
         let mut file = TempFile::new(&folder)?;
         file.write_all(contents)?;
@@ -49,6 +48,12 @@ impl Staged {
 
     /// Puts the file in its place, if there is nothing.
     pub fn create(self, folder: &Dir, name: &str) -> io::Result<()> {
+        // Not every file system can do both.
+        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+        match rustix::fs::renameat_with(&self.folder, &self.name, folder, name, rustix::fs::RenameFlags::NOREPLACE) {
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP) => {}
+            renamed => return Ok(renamed?),
+        }
         self.folder.hard_link(&self.name, folder, name)
     }
 }
@@ -93,9 +98,13 @@ mod unix {
     use rustix::{
         fd::OwnedFd,
         fs::{FlockOperation, Mode, OFlags, flock, openat},
-        io::retry_on_intr,
+        io::{Errno, retry_on_intr},
     };
-    use std::io;
+    use std::{io, time::Duration};
+
+    /// How often a lock is asked for that somebody else has, and how long after the last time.
+    const ATTEMPTS: usize = 1000;
+    const PAUSE: Duration = Duration::from_millis(1);
 
     /// A lock on a folder, which ends with it.
     pub struct Lock {
@@ -103,17 +112,25 @@ mod unix {
     }
 
     impl Lock {
-        /// Of those who write; waits for one who sweeps. A file system without locks is never swept, and needs none.
-        pub fn shared(folder: &Dir) -> Option<Self> {
-            Self::take(folder, FlockOperation::LockShared).ok()
+        /// Of those who write. Who sweeps is done in a moment; a file system without locks is never swept, and needs none.
+        pub fn shared(folder: &Dir) -> io::Result<Option<Self>> {
+            for _ in 0..ATTEMPTS {
+                match Self::take(folder, FlockOperation::NonBlockingLockShared) {
+                    Ok(lock) => return Ok(Some(lock)),
+                    Err(Errno::NOTSUP | Errno::NOSYS | Errno::NOLCK | Errno::INVAL) => return Ok(None),
+                    Err(Errno::WOULDBLOCK) => std::thread::sleep(PAUSE),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Err(io::ErrorKind::ResourceBusy.into())
         }
 
         /// Of one who sweeps; an error if somebody writes.
         pub fn alone(folder: &Dir) -> io::Result<Self> {
-            Self::take(folder, FlockOperation::NonBlockingLockExclusive)
+            Ok(Self::take(folder, FlockOperation::NonBlockingLockExclusive)?)
         }
 
-        fn take(folder: &Dir, operation: FlockOperation) -> io::Result<Self> {
+        fn take(folder: &Dir, operation: FlockOperation) -> Result<Self, Errno> {
             // The folder's own handle is one for paths only, which can't be locked.
             let handle = openat(folder, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
             retry_on_intr(|| flock(&handle, operation))?;
@@ -128,8 +145,8 @@ struct Lock;
 
 #[cfg(not(unix))]
 impl Lock {
-    fn shared(_: &Dir) -> Option<Self> {
-        None
+    fn shared(_: &Dir) -> io::Result<Option<Self>> {
+        Ok(None)
     }
 
     fn alone(_: &Dir) -> io::Result<Self> {

@@ -2,20 +2,19 @@
 
 use super::{
     error::FileError,
-    quota::{DEFAULT_FILES, Quota},
+    quota::Quota,
     root::Files,
     write::{WriteMode, Written},
 };
 
 impl Files {
-    /// Writes files, in place of those that exist: at most so many bytes in all. It blocks.
+    /// Writes files, in place of those that exist, within one quota for all of them. It blocks.
     pub fn upload<P: AsRef<str>, C: AsRef<[u8]>>(
         &self,
         files: impl IntoIterator<Item = (P, C)>,
-        max_bytes: u64,
+        quota: &mut Quota,
     ) -> Vec<Result<Written, FileError>> {
-        let mut quota = Quota::new(max_bytes, DEFAULT_FILES);
-        let write = |(path, contents): (P, C)| self.write_within(path.as_ref(), contents.as_ref(), WriteMode::Overwrite, &mut quota);
+        let write = |(path, contents): (P, C)| self.write(path.as_ref(), contents.as_ref(), WriteMode::Overwrite, quota);
         files.into_iter().map(write).collect()
     }
 

@@ -6,7 +6,7 @@ use super::{
     path::{FilePath, MAX_COMPONENTS},
     root::Files,
     temporary::is_reserved,
-    walker::{Walker, entries, open, system},
+    walker::{Walker, entries, kind_of, open, system},
 };
 use cap_std::fs::{Dir, ReadDir};
 use std::{io::ErrorKind, ops::ControlFlow, sync::Arc};
@@ -82,7 +82,7 @@ fn weigh(folder: &Dir, entries: &mut ReadDir, total: &mut u64) -> Result<Control
     if entry.file_name().to_str().is_some_and(is_reserved) {
         return Ok(ControlFlow::Continue(None));
     }
-    let kind = entry.file_type().map_err(system)?;
+    let Some(kind) = kind_of(&entry)? else { return Ok(ControlFlow::Continue(None)) };
     let bytes = match entry.metadata() {
         Ok(metadata) if kind.is_file() => metadata.len(),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ControlFlow::Continue(None)),

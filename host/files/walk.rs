@@ -8,7 +8,7 @@ use super::{
     quota::Quota,
     root::Files,
 };
-use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_fs_ext::{DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use std::{io::ErrorKind, sync::Arc};
 
@@ -44,9 +44,12 @@ pub fn open(files: &Files, path: &FilePath, mode: Mode, quota: &mut Quota) -> Re
 
 fn empty(files: &Files, file: &File) -> std::io::Result<()> {
     let mut ledger = Ledger::open(files);
-    let size = file.metadata()?.len();
+    let metadata = file.metadata()?;
     file.set_len(0)?;
-    ledger.give_back(size);
+    // What lost its name in the moment before was given back by whoever took it.
+    if metadata.nlink() > 0 {
+        ledger.give_back(metadata.len());
+    }
     Ok(())
 }
 
@@ -161,7 +164,8 @@ pub fn remove(files: &Files, path: &FilePath) -> Result<(), FileError> {
     let mut ledger = Ledger::open(files);
     let metadata = regular(&folder, path, name)?.ok_or_else(|| FileError::missing(path))?;
     folder.remove_file(name).map_err(|error| FileError::system(path, &error))?;
-    ledger.give_back(metadata.len().saturating_add(ENTRY));
+    ledger.removed(&metadata);
+    ledger.give_back(ENTRY);
     Ok(())
 }
 

@@ -5,10 +5,11 @@
 
 use super::{error::FileError, path::MAX_COMPONENTS, temporary::is_reserved};
 use cap_fs_ext::DirExt as _;
-use cap_std::fs::{Dir, DirEntry, ReadDir};
+use cap_std::fs::{Dir, DirEntry, FileType, ReadDir};
 use std::{
     collections::{BTreeSet, VecDeque},
     ffi::OsStr,
+    io::ErrorKind,
     sync::Arc,
 };
 
@@ -54,6 +55,9 @@ impl<'a> Walker<'a> {
 
     /// The next file or folder.
     pub fn next(&mut self) -> Result<Option<Found>, FileError> {
+        if !(self.is_wanted)() {
+            return Err(FileError::Unwanted);
+        }
         while let Some(level) = self.way.last_mut() {
             let Some(name) = level.next(self.is_wanted)? else {
                 self.way.pop();
@@ -75,6 +79,15 @@ impl<'a> Walker<'a> {
             self.push(Arc::new(folder), format!("{}/", found.path))?;
         }
         Ok(())
+    }
+
+    /// The same; 1 if the folder can't be read.
+    pub fn try_enter(&mut self, found: &Found) -> Result<u64, FileError> {
+        match self.enter(found) {
+            Ok(()) => Ok(0),
+            Err(FileError::Unwanted) => Err(FileError::Unwanted),
+            Err(_) => Ok(1),
+        }
     }
 
     fn push(&mut self, folder: Arc<Dir>, prefix: String) -> Result<(), FileError> {
@@ -119,7 +132,7 @@ impl Level {
         self.more = false;
         for entry in entries(&self.folder)? {
             if !is_wanted() {
-                return Err(FileError::Limit("it took too long, or is not wanted any more".into()));
+                return Err(FileError::Unwanted);
             }
             let entry = entry.map_err(system)?;
             let Some(name) = name_of(&entry)? else {
@@ -146,8 +159,23 @@ fn name_of(entry: &DirEntry) -> Result<Option<String>, FileError> {
     if is_reserved(&name) {
         return Ok(None);
     }
-    let kind = entry.file_type().map_err(system)?;
+    let Some(kind) = kind_of(entry)? else { return Ok(None) };
     Ok(if kind.is_dir() { Some(name + "/") } else { kind.is_file().then_some(name) })
+}
+
+/// What an entry is; nothing if it is gone.
+pub fn kind_of(entry: &DirEntry) -> Result<Option<FileType>, FileError> {
+    match entry.file_type() {
+        Ok(kind) if kind.is_file() || kind.is_dir() || kind.is_symlink() => return Ok(Some(kind)),
+        // Some file systems do not tell with the name.
+        Ok(_) => {}
+        Err(error) => return Err(system(error)),
+    }
+    match entry.metadata() {
+        Ok(metadata) => Ok(Some(metadata.file_type())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(system(error)),
+    }
 }
 
 /// What is in a folder.

@@ -5,7 +5,7 @@ use super::{
     error::FileError,
     handle::{self, Handle, Mode},
     path::FilePath,
-    quota::{DEFAULT_FILES, Quota},
+    quota::Quota,
     read,
     root::Files,
     temporary::Staged,
@@ -52,20 +52,18 @@ pub struct Edited {
 }
 
 impl Files {
-    /// Writes a file of at most so many bytes, and makes the folders on its way. It blocks.
+    /// Writes a file within a quota, and makes the folders on its way. It blocks.
     ///
     /// # Errors
     ///
     /// When the path breaks a rule, a limit would be passed, there is a file that is not to be replaced, or the system refuses.
-    pub fn write(&self, path: &str, contents: &[u8], mode: WriteMode, max_bytes: u64) -> Result<Written, FileError> {
-        self.write_within(path, contents, mode, &mut Quota::new(max_bytes, DEFAULT_FILES))
-    }
-
-    pub(super) fn write_within(&self, path: &str, contents: &[u8], mode: WriteMode, quota: &mut Quota) -> Result<Written, FileError> {
+    pub fn write(&self, path: &str, contents: &[u8], mode: WriteMode, quota: &mut Quota) -> Result<Written, FileError> {
         let path = self.resolve(path.as_bytes())?;
-        let _alone = self.shrinking().write();
         match mode {
-            WriteMode::Append => return self.append(path, contents, quota),
+            WriteMode::Append => {
+                let _alone = self.shrinking().write();
+                self.append(&path, contents, quota)?;
+            }
             WriteMode::Create => {
                 let (folders, name) = path.split()?;
                 if let Some(folder) = walk::existing_folder(self, &path, folders)?
@@ -77,6 +75,7 @@ impl Files {
             }
             // A file that can't be written to is not replaced either.
             WriteMode::Overwrite => {
+                let _alone = self.shrinking().write();
                 let file = walk::open_existing(self, &path, Mode::ReadUpdate)?;
                 let metadata = file.map(|file| file.metadata()).transpose().map_err(|error| FileError::system(&path, &error))?;
                 place(self, &path, contents, metadata.map_or(Target::NothingYet, Target::File), quota)?;
@@ -85,19 +84,17 @@ impl Files {
         Ok(Written { name: path.name().to_owned(), bytes: contents.len() as u64 })
     }
 
-    fn append(&self, path: FilePath, contents: &[u8], quota: &mut Quota) -> Result<Written, FileError> {
+    fn append(&self, path: &FilePath, contents: &[u8], quota: &mut Quota) -> Result<(), FileError> {
         // Nothing is made for what may not be written.
         let size = contents.len() as u64;
         quota.check_write(size)?;
-        let is_new = walk::open_existing(self, &path, Mode::Append)?.is_none();
+        let is_new = walk::open_existing(self, path, Mode::Append)?.is_none();
         Ledger::open(self).check(if is_new { size.saturating_add(ENTRY) } else { size })?;
-        let name = path.name().to_owned();
-        let opened = walk::open(self, &path, Mode::Append, quota)?;
-        Handle::new(opened.file, path, Mode::Append)?.write_guarded(contents, quota, &mut Touched::default(), self)?;
-        Ok(Written { name, bytes: size })
+        let opened = walk::open(self, path, Mode::Append, quota)?;
+        Handle::new(opened.file, path.clone(), Mode::Append)?.write_guarded(contents, quota, &mut Touched::default(), self)
     }
 
-    /// Replaces a text in a file of at most so many bytes: where it is once, or all of it. It blocks.
+    /// Replaces a text in a file that fits into a quota: where it is once, or all of it. It blocks.
     ///
     /// Where all lines of a file end with `\r\n`, so do those of the two texts, however they are written.
     ///
@@ -105,7 +102,7 @@ impl Files {
     ///
     /// When the path breaks a rule, there is no such file, the text is not in it or more than once, a limit would be passed, or the
     /// system refuses.
-    pub fn edit(&self, path: &str, old: &str, new: &str, all: bool, max_bytes: u64) -> Result<Edited, FileError> {
+    pub fn edit(&self, path: &str, old: &str, new: &str, all: bool, quota: &mut Quota) -> Result<Edited, FileError> {
         let path = self.resolve(path.as_bytes())?;
         if old.is_empty() {
             return Err(FileError::argument(&path, "the text to replace is empty"));
@@ -117,7 +114,7 @@ impl Files {
         let _alone = self.shrinking().write();
         let file = walk::open(self, &path, Mode::ReadUpdate, &mut Quota::new(0, 0))?.file;
         let metadata = file.metadata().map_err(|error| FileError::system(&path, &error))?;
-        let contents = read::all(file, &path, max_bytes)?;
+        let contents = read::all(file, &path, quota.max_bytes())?;
         let endings = Endings::of(&contents);
         let (old, new) = (endings.apply(old), endings.apply(new));
         let count = memmem::find_iter(&contents, old.as_bytes()).count();
@@ -129,7 +126,6 @@ impl Files {
             }
             _ => {}
         }
-        let mut quota = Quota::new(max_bytes, DEFAULT_FILES);
         let bytes = (contents.len() - count * old.len()) as u64 + (count as u64).saturating_mul(new.len() as u64);
         quota.check_write(bytes)?;
         let mut edited = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0));
@@ -140,7 +136,7 @@ impl Files {
             start = position + old.len();
         }
         edited.extend_from_slice(&contents[start..]);
-        place(self, &path, &edited, Target::File(metadata), &mut quota)?;
+        place(self, &path, &edited, Target::File(metadata), quota)?;
         Ok(Edited { name: path.name().to_owned(), count: count as u64, bytes })
     }
 
@@ -185,6 +181,8 @@ fn place(files: &Files, path: &FilePath, contents: &[u8], target: Target, quota:
     quota.write(size)?;
     let root = files.make_root(path)?;
     let staged = Staged::write(&root, contents, existing.map(Metadata::permissions));
+    // What is replaced is what is there at this moment, whatever it was when it was looked at.
+    let replaced = walk::regular(&folder, path, name);
     let placed = staged.and_then(|staged| match target {
         Target::Nothing => staged.create(&folder, name),
         Target::NothingYet | Target::File(_) => staged.replace(&folder, name),
@@ -194,9 +192,15 @@ fn place(files: &Files, path: &FilePath, contents: &[u8], target: Target, quota:
         let is_there = error.kind() == ErrorKind::AlreadyExists;
         return Err(if is_there { FileError::exists(path) } else { FileError::system(path, &error) });
     }
-    match existing {
-        Some(metadata) => ledger.give_back(metadata.len()),
-        None => quota.made_file(),
+    match (replaced, existing) {
+        (Ok(Some(metadata)), Some(_)) => ledger.removed(&metadata),
+        (Ok(Some(metadata)), None) => {
+            ledger.removed(&metadata);
+            ledger.give_back(ENTRY);
+        }
+        // What was to be replaced had gone, and given back what it took with its name.
+        (_, Some(_)) => ledger.add(ENTRY),
+        (_, None) => quota.made_file(),
     }
     Ok(())
 }

@@ -118,8 +118,7 @@ impl Server {
 
     /// Works on files.
     async fn work(self, work: Work, context: RequestContext<RoleServer>) -> Result<CallToolResult, ErrorData> {
-        let worked = self.tenant.look(context.ct.clone(), work).await.map_err(|reason| ErrorData::new(BUSY, reason.to_string(), None))?;
-        let answer = match worked.ok_or_else(failed)? {
+        let answer = match self.look(&context, work.holds, work.run).await? {
             Ok(answer) => answer,
             Err(error) => return Ok(CallToolResult::error(vec![ContentBlock::text(error.to_string())])),
         };
@@ -143,17 +142,27 @@ impl Server {
         *self.session.level.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Work on the files, where it may block.
-    async fn with_files<R: Send + 'static>(
+    /// Work on the files, where it may block, until the client cancels it or goes away.
+    async fn look<R: Send + 'static>(
         &self,
-        context: RequestContext<RoleServer>,
-        work: impl FnOnce(&Io, &dyn Fn() -> bool) -> Result<R, ErrorData> + Send + 'static,
+        context: &RequestContext<RoleServer>,
+        holds: usize,
+        work: impl FnOnce(&Io, &dyn Fn() -> bool) -> R + Send + 'static,
     ) -> Result<R, ErrorData> {
         if self.tenant.io.is_none() {
             return Err(method_not_found());
         }
-        let looked = self.tenant.look(context.ct, work).await.map_err(|reason| ErrorData::new(BUSY, reason.to_string(), None))?;
-        looked.unwrap_or_else(|| Err(failed()))
+        let cancellation = CancellationToken::new();
+        let closed = context.extensions.get::<RequestStream>().map(|stream| stream.closed.clone()).unwrap_or_default();
+        let mut look = std::pin::pin!(self.tenant.look(holds, cancellation.clone(), work));
+        let looked = loop {
+            tokio::select! {
+                looked = &mut look => break looked,
+                () = context.ct.cancelled(), if !cancellation.is_cancelled() => cancellation.cancel(),
+                () = closed.cancelled(), if !cancellation.is_cancelled() => cancellation.cancel(),
+            }
+        };
+        looked.map_err(|reason| ErrorData::new(BUSY, reason.to_string(), None))?.ok_or_else(failed)
     }
 }
 
@@ -166,7 +175,10 @@ impl ServerHandler for Server {
         };
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("toolscript", env!("CARGO_PKG_VERSION")).with_title("toolscript"))
-            .with_instructions("Runs Luau scripts in a sandbox: compute, transform data and work on files in one call of execute_script.")
+            .with_instructions(
+                "Runs Luau scripts in a sandbox: compute, transform data and work on files in one call of execute_script. Where there are \
+                 file tools, they work on the same files.",
+            )
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -204,7 +216,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.with_files(context, move |io, is_wanted| resources::list(&io.files, cursor.as_deref(), is_wanted)).await
+        self.look(&context, 0, move |io, is_wanted| resources::list(&io.files, cursor.as_deref(), is_wanted)).await?
     }
 
     async fn list_resource_templates(
@@ -234,7 +246,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.with_files(context, move |io, _| resources::read(&io.files, &request.uri)).await.map(ReadResourceResponse::from)
+        self.look(&context, 0, move |io, _| resources::read(&io.files, &request.uri)).await?.map(ReadResourceResponse::from)
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {

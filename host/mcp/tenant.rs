@@ -12,6 +12,10 @@ use tokio::{runtime::Handle, sync::Semaphore, task::JoinError};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use toolscript::{Engine, Io, Limits, Refusal, Run, RunOptions, Script, Share};
 
+/// What a look at the files holds while it waits, at least in bytes, and how many of that size there may be: 32 MiB in all.
+const LOOK: usize = 256 << 10;
+const MAX_LOOKS: usize = 128;
+
 /// What all tenants of a server share.
 pub struct Settings {
     pub engine: Engine,
@@ -46,6 +50,8 @@ pub struct Tenant {
     pub changes: Changes,
     /// One look at the files at a time, however many are asked for.
     looking: Arc<Semaphore>,
+    /// What those hold that wait for it.
+    room: Arc<Semaphore>,
     share: Option<Share>,
     pace: Option<(NonZeroU32, DefaultDirectRateLimiter)>,
 }
@@ -57,6 +63,8 @@ pub enum NotRun {
     Refused(#[from] Refusal),
     #[error("the server failed; the cause is in its log")]
     Failed(#[from] JoinError),
+    #[error("busy: too much work on files is waiting; try again later")]
+    Full,
     #[error("too many requests: at most {0} may begin in a minute; try again later")]
     TooFast(NonZeroU32),
 }
@@ -74,34 +82,47 @@ impl Tenant {
             tools,
             changes: Changes::default(),
             looking: Arc::new(Semaphore::new(1)),
+            room: Arc::new(Semaphore::new(MAX_LOOKS)),
             share: allotment.map(|allotment| Share::new(allotment.running, allotment.waiting)),
             pace: allotment.map(|allotment| (allotment.per_minute, RateLimiter::direct(Quota::per_minute(allotment.per_minute)))),
         }
     }
 
     /// Works on the files, where that may block; nothing if there are none, or the request was cancelled. The work is told of that, and
-    /// of the time that a script would have.
+    /// of the time that a script would have. `holds` are the bytes that wait with it.
     ///
     /// # Errors
     ///
-    /// When the tenant asks too often.
+    /// When the tenant asks too often, or too much of it waits already.
     pub async fn look<R: Send + 'static>(
         &self,
+        holds: usize,
         cancelled: CancellationToken,
         work: impl FnOnce(&Io, &dyn Fn() -> bool) -> R + Send + 'static,
     ) -> Result<Option<R>, NotRun> {
         let Some(io) = self.io.clone() else { return Ok(None) };
         self.check_pace()?;
+        let shares = u32::try_from(holds / LOOK + 1).unwrap_or(u32::MAX);
+        let room = Arc::clone(&self.room).try_acquire_many_owned(shares).map_err(|_| {
+            self.settings.metrics.refused("busy");
+            NotRun::Full
+        })?;
         let under_way = self.settings.runs.token();
         let turn = Arc::clone(&self.looking).acquire_owned();
         let Some(turn) = cancelled.run_until_cancelled(turn).await else { return Ok(None) };
-        let timeout = self.settings.limits.timeout;
-        let looking = tokio::task::spawn_blocking(move || {
+        let (timeout, shutdown) = (self.settings.limits.timeout, self.settings.shutdown.clone());
+        let look = move || {
             let started = Instant::now();
-            let seen = work(&io, &|| !cancelled.is_cancelled() && started.elapsed() < timeout);
-            drop((turn, under_way));
+            let is_wanted = || !cancelled.is_cancelled() && !shutdown.is_cancelled() && started.elapsed() < timeout;
+            let seen = work(&io, &is_wanted);
+            drop((turn, room, under_way));
             seen
-        });
+        };
+        // A search is as busy as a script.
+        let looking = match &self.settings.scripts {
+            Some(scripts) => scripts.spawn_blocking(look),
+            None => tokio::task::spawn_blocking(look),
+        };
         Ok(looking.await.ok())
     }
 

@@ -1,9 +1,10 @@
 //! The protocol that agents' frameworks have for a place with files and commands.
 
-use super::{Execution, Sandbox};
-use crate::files::{
-    Contents, Edited, FileError, FileInfo, GlobFound, GlobQuery, GrepFound, GrepQuery, MAX_TEXT, TextPart, WriteMode, Written,
+use super::{
+    Execution, Sandbox,
+    command::{Command, Source},
 };
+use crate::files::{Contents, Edited, FileError, FileInfo, GlobFound, GlobQuery, GrepFound, GrepQuery, WriteMode, Written};
 use std::pin::Pin;
 
 /// What a call of a [`Backend`] will answer.
@@ -36,7 +37,7 @@ pub trait Backend: Send + Sync {
     /// Lines that have a text in them, taken literally.
     fn grep<'a>(&'a self, pattern: &'a str, path: &'a str, glob: Option<&'a str>) -> Reply<'a, Result<GrepFound, FileError>>;
 
-    /// Files and folders whose paths fit a pattern, which may begin with a `/` too.
+    /// Files and folders whose paths fit a pattern, from the folder on, or from home on if it begins with a `/`.
     fn glob<'a>(&'a self, pattern: &'a str, path: &'a str) -> Reply<'a, Result<GlobFound, FileError>>;
 
     /// Runs a command; what is wrong with it is in the output.
@@ -55,7 +56,7 @@ impl Backend for Sandbox {
     fn read<'a>(&'a self, path: &'a str, offset: u64, limit: u64) -> Reply<'a, Result<String, FileError>> {
         Box::pin(async move {
             match self.read(&from_home(path), offset.saturating_add(1), Some(limit)).await? {
-                Contents::Text(part) => Ok(numbered(&part)),
+                Contents::Text(part) => Ok(part.shown(part.next.map(|next| next - 1))),
                 Contents::Image { mime_type, .. } => Err(FileError::Argument(format!("{path}: it is no text but {mime_type}"))),
                 Contents::Binary { .. } => Err(FileError::Argument(format!("{path}: it is no text"))),
             }
@@ -85,7 +86,8 @@ impl Backend for Sandbox {
     fn grep<'a>(&'a self, pattern: &'a str, path: &'a str, glob: Option<&'a str>) -> Reply<'a, Result<GrepFound, FileError>> {
         Box::pin(async move {
             let mut query = GrepQuery::new(pattern).in_path(from_home(path));
-            query.glob = glob.map(|glob| glob.strip_prefix('/').unwrap_or(glob).to_owned());
+            // A slash in front of a pattern for names makes it one for paths.
+            query.glob = glob.map(|glob| glob.strip_prefix('/').map_or_else(|| glob.to_owned(), |rest| format!("./{rest}")));
             let mut found = self.grep(query).await?;
             found.matches.iter_mut().for_each(|found| found.name.insert(0, '/'));
             Ok(found)
@@ -94,7 +96,10 @@ impl Backend for Sandbox {
 
     fn glob<'a>(&'a self, pattern: &'a str, path: &'a str) -> Reply<'a, Result<GlobFound, FileError>> {
         Box::pin(async move {
-            let query = GlobQuery::new(pattern.strip_prefix('/').unwrap_or(pattern)).in_folder(from_home(path));
+            let query = match pattern.strip_prefix('/') {
+                Some(rest) => GlobQuery::new(rest).in_folder("~"),
+                None => GlobQuery::new(pattern).in_folder(from_home(path)),
+            };
             let mut found = self.glob(query).await?;
             found.entries.iter_mut().for_each(|entry| entry.name.insert(0, '/'));
             Ok(found)
@@ -102,28 +107,19 @@ impl Backend for Sandbox {
     }
 
     fn execute<'a>(&'a self, command: &'a str) -> Reply<'a, Execution> {
-        Box::pin(self.execute(command))
+        Box::pin(async move {
+            match Command::parse(command) {
+                Ok(Command { script: Source::File(path), arguments }) => {
+                    self.run_command(Command { script: Source::File(from_home(&path)), arguments }).await
+                }
+                Ok(command) => self.run_command(command).await,
+                Err(reason) => Execution::not_run(&reason),
+            }
+        })
     }
 }
 
 /// One slash in front is home's; a path with two is as wrong as it is elsewhere.
 fn from_home(path: &str) -> String {
     path.strip_prefix('/').map_or_else(|| path.to_owned(), |rest| format!("~/{rest}"))
-}
-
-fn numbered(part: &TextPart) -> String {
-    let mut text = part.numbered();
-    if part.total_lines == 0 {
-        text.push_str("(the file is empty)");
-    }
-    if part.line_cut {
-        text.push_str(&format!("\n(line {} is cut after {MAX_TEXT} bytes)", part.first));
-    }
-    if let Some(next) = part.next {
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push_str(&format!("({} of {} lines; go on with offset {})", part.lines, part.total_lines, next - 1));
-    }
-    text
 }

@@ -32,6 +32,43 @@ pub struct ExecOptions {
     pub cancellation: CancellationToken,
 }
 
+impl ExecOptions {
+    /// The same options with these arguments.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.arguments = arguments.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The same options with this folder.
+    #[must_use]
+    pub fn with_working(mut self, folder: impl Into<String>) -> Self {
+        self.working = Some(folder.into());
+        self
+    }
+
+    /// The same options with this wall time.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// The same options with this listener.
+    #[must_use]
+    pub fn with_listener(mut self, listener: Arc<dyn Listener>) -> Self {
+        self.listener = Some(listener);
+        self
+    }
+
+    /// The same options with this token.
+    #[must_use]
+    pub fn with_cancellation(mut self, cancellation: CancellationToken) -> Self {
+        self.cancellation = cancellation;
+        self
+    }
+}
+
 /// What came of a script.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -64,7 +101,7 @@ impl Execution {
         Self { exit_code, truncated: !truncated.is_empty(), output, run: Some(run) }
     }
 
-    fn not_run(reason: &str) -> Self {
+    pub(super) fn not_run(reason: &str) -> Self {
         Self { output: format!("error: {reason}\n"), exit_code: EXIT_USAGE, truncated: false, run: None }
     }
 }
@@ -94,15 +131,18 @@ impl Sandbox {
     /// Runs a command as a shell would, of which there is one: `luau FILE args…`, `luau -e CODE args…`, or `luau - args…` with the
     /// script as a here-document (`luau - <<'END'`, the script, `END`). Whatever is wrong is in the output.
     pub async fn execute(&self, command: &str) -> Execution {
-        let Command { script, arguments } = match Command::parse(command) {
-            Ok(command) => command,
-            Err(reason) => return Execution::not_run(&reason),
-        };
+        match Command::parse(command) {
+            Ok(command) => self.run_command(command).await,
+            Err(reason) => Execution::not_run(&reason),
+        }
+    }
+
+    pub(super) async fn run_command(&self, Command { script, arguments }: Command) -> Execution {
         let source = match script {
             Source::Text(text) => text.into_bytes(),
             Source::File(path) => {
                 let most = self.limits.script as u64;
-                match self.blocking(move |files, _| files.read_raw(&path, most)).await {
+                match self.blocking(move |io| io.files.read_raw(&path, most)).await {
                     Ok(source) => source,
                     Err(error) => return Execution::not_run(&format!("can't read the script: {error}")),
                 }

@@ -12,20 +12,17 @@ pub use exec::{ExecOptions, Execution};
 use crate::{
     engine::{Engine, Io, Limits, Share},
     files::{Contents, Edited, FileError, FileInfo, Files, GlobFound, GlobQuery, GrepFound, GrepQuery, WriteMode, Written},
+    random::random,
 };
-use std::{
-    hash::{BuildHasher as _, RandomState},
-    sync::Arc,
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 /// One directory and what may be done with it: read, write, edit, list, search, and run scripts. Cloning is cheap, and all clones are
 /// the same sandbox.
 ///
 /// Paths are relative, as in a script: they start at the [working folder](Self::with_working), and `~/` in front of one means home,
-/// the directory itself. Names in results and errors always count from home. Each call may read or write as many bytes as one run may
-/// write: [`Io::max_bytes`].
+/// the directory itself. Names in results and errors always count from home. Each call may write as much as one run, by
+/// [`Io::max_bytes`] and [`Io::max_files`], and read as many bytes.
 ///
 /// Its methods need a tokio runtime. A call whose future is dropped ends what it began with, or stops.
 #[derive(Clone)]
@@ -42,8 +39,7 @@ impl Sandbox {
     pub fn new(engine: Engine, io: impl Into<Io>) -> Self {
         let mut io = io.into();
         io.files = io.files.with_home();
-        // From the same source as the keys of the standard library's hash maps.
-        let id = format!("toolscript-{:016x}", RandomState::new().hash_one(0));
+        let id = format!("toolscript-{:016x}", random());
         Self { engine, io, limits: Limits::default(), share: None, id: id.into() }
     }
 
@@ -84,9 +80,9 @@ impl Sandbox {
         &self.id
     }
 
-    /// The directory, for those who may block.
+    /// The files, for those who may block; their paths start at the working folder, too.
     #[must_use]
-    pub fn home(&self) -> &Files {
+    pub fn files(&self) -> &Files {
         &self.io.files
     }
 
@@ -103,7 +99,7 @@ impl Sandbox {
     /// As [`Files::read`].
     pub async fn read(&self, path: &str, offset: u64, limit: Option<u64>) -> Result<Contents, FileError> {
         let path = path.to_owned();
-        self.blocking(move |files, most| files.read(&path, offset, limit, most)).await
+        self.blocking(move |io| io.files.read(&path, offset, limit, io.max_bytes)).await
     }
 
     /// All bytes of a file.
@@ -113,7 +109,7 @@ impl Sandbox {
     /// As [`Files::read_raw`].
     pub async fn read_raw(&self, path: &str) -> Result<Vec<u8>, FileError> {
         let path = path.to_owned();
-        self.blocking(move |files, most| files.read_raw(&path, most)).await
+        self.blocking(move |io| io.files.read_raw(&path, io.max_bytes)).await
     }
 
     /// Writes a file, and makes the folders on its way; see [`Files::write`].
@@ -123,7 +119,7 @@ impl Sandbox {
     /// As [`Files::write`].
     pub async fn write(&self, path: &str, contents: impl Into<Vec<u8>>, mode: WriteMode) -> Result<Written, FileError> {
         let (path, contents) = (path.to_owned(), contents.into());
-        self.blocking(move |files, most| files.write(&path, &contents, mode, most)).await
+        self.blocking(move |io| io.files.write(&path, &contents, mode, &mut io.quota())).await
     }
 
     /// Replaces a text in a file; see [`Files::edit`].
@@ -133,7 +129,7 @@ impl Sandbox {
     /// As [`Files::edit`].
     pub async fn edit(&self, path: &str, old: &str, new: &str, all: bool) -> Result<Edited, FileError> {
         let (path, old, new) = (path.to_owned(), old.to_owned(), new.to_owned());
-        self.blocking(move |files, most| files.edit(&path, &old, &new, all, most)).await
+        self.blocking(move |io| io.files.edit(&path, &old, &new, all, &mut io.quota())).await
     }
 
     /// What is in a folder, sorted by name.
@@ -143,7 +139,7 @@ impl Sandbox {
     /// As [`Files::list`].
     pub async fn list(&self, path: &str) -> Result<Vec<FileInfo>, FileError> {
         let path = path.to_owned();
-        self.blocking(move |files, _| files.list(&path)).await
+        self.blocking(move |io| io.files.list(&path)).await
     }
 
     /// Files and folders whose paths fit a pattern; see [`Files::glob`]. It takes as long as a script may.
@@ -171,20 +167,20 @@ impl Sandbox {
     /// As [`Files::remove`].
     pub async fn remove(&self, path: &str) -> Result<String, FileError> {
         let path = path.to_owned();
-        self.blocking(move |files, _| files.remove(&path)).await
+        self.blocking(move |io| io.files.remove(&path)).await
     }
 
     /// Writes many files, in place of those that exist, with a result for each in their order.
     pub async fn upload(&self, uploads: Vec<(String, Vec<u8>)>) -> Vec<Result<Written, FileError>> {
         let count = uploads.len();
-        let uploaded = self.blocking(move |files, most| Ok(files.upload(uploads, most))).await;
+        let uploaded = self.blocking(move |io| Ok(io.files.upload(uploads, &mut io.quota()))).await;
         uploaded.unwrap_or_else(|error| vec![Err(error); count])
     }
 
     /// Reads many files, with a result for each in their order.
     pub async fn download(&self, paths: Vec<String>) -> Vec<Result<Vec<u8>, FileError>> {
         let count = paths.len();
-        let downloaded = self.blocking(move |files, most| Ok(files.download(paths, most))).await;
+        let downloaded = self.blocking(move |io| Ok(io.files.download(paths, io.max_bytes))).await;
         downloaded.unwrap_or_else(|error| vec![Err(error); count])
     }
 
@@ -195,17 +191,14 @@ impl Sandbox {
         let gone = CancellationToken::new();
         let _gone = gone.clone().drop_guard();
         let (started, timeout) = (Instant::now(), self.limits.timeout);
-        self.blocking(move |files, _| work(files, &|| !gone.is_cancelled() && started.elapsed() < timeout)).await
+        self.blocking(move |io| work(&io.files, &|| !gone.is_cancelled() && started.elapsed() < timeout)).await
     }
 
-    async fn blocking<R: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Files, u64) -> Result<R, FileError> + Send + 'static,
-    ) -> Result<R, FileError> {
-        let (files, most) = (self.io.files.clone(), self.io.max_bytes);
-        tokio::task::spawn_blocking(move || work(&files, most)).await.unwrap_or_else(|error| {
+    async fn blocking<R: Send + 'static>(&self, work: impl FnOnce(&Io) -> Result<R, FileError> + Send + 'static) -> Result<R, FileError> {
+        let io = self.io.clone();
+        tokio::task::spawn_blocking(move || work(&io)).await.unwrap_or_else(|error| {
             tracing::error!(%error, "a file operation did not end");
-            Err(FileError::Limit("the operation did not end; the cause is in the host's log".into()))
+            Err(FileError::Failed)
         })
     }
 }

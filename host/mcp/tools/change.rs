@@ -1,7 +1,7 @@
 //! `write_file` and `edit_file`.
 
-use super::{Answer, FileTool, changes, count};
-use crate::mcp::arguments::Wrong;
+use super::{Answer, FileTool, Work, changes, count};
+use crate::{mcp::arguments::Wrong, names::one_line};
 use serde_json::json;
 use toolscript::WriteMode;
 
@@ -36,10 +36,10 @@ pub const WRITE: FileTool = FileTool {
             Some("append") => WriteMode::Append,
             Some(_) => return Err(Wrong("`mode` must be `create`, `overwrite` or `append`".into())),
         };
-        Ok(Box::new(move |io, _| {
-            let written = io.files.write(&path, content.as_bytes(), mode, io.max_bytes)?;
+        Ok(Work::new(content.len(), move |io, _| {
+            let written = io.files.write(&path, content.as_bytes(), mode, &mut io.quota())?;
             let structure = json!({ "path": written.name, "bytes": written.bytes });
-            let text = format!("{} written to {}", count(written.bytes, "byte", "bytes"), written.name);
+            let text = format!("{} written to {}", count(written.bytes, "byte", "bytes"), one_line(&written.name));
             Ok(Answer::changed(text, written.name, structure))
         }))
     },
@@ -73,10 +73,10 @@ pub const EDIT: FileTool = FileTool {
         let path = fields.text("path")?;
         let (old, new) = (fields.text("old")?, fields.text("new")?);
         let all = fields.flag("all")?;
-        Ok(Box::new(move |io, _| {
-            let edited = io.files.edit(&path, &old, &new, all, io.max_bytes)?;
+        Ok(Work::new(old.len() + new.len(), move |io, _| {
+            let edited = io.files.edit(&path, &old, &new, all, &mut io.quota())?;
             let structure = json!({ "path": edited.name, "count": edited.count, "bytes": edited.bytes });
-            let text = format!("replaced {} in {}", count(edited.count, "time", "times"), edited.name);
+            let text = format!("replaced {} in {}", count(edited.count, "time", "times"), one_line(&edited.name));
             Ok(Answer::changed(text, edited.name, structure))
         }))
     },

@@ -1,27 +1,34 @@
 //! `list_files`, `glob_files` and `grep_files`.
 
-use super::{Answer, FileTool, count, looks};
-use chrono::{DateTime, SecondsFormat, Utc};
+use super::{Answer, FileTool, Work, count, looks};
+use crate::names::{moment, one_line};
 use serde_json::{Value, json};
 use toolscript::{FileInfo, FileKind, GlobQuery, GrepQuery};
 
-/// Names in one answer: what a model can read in one go.
+/// Names in one answer, and bytes of them all: what a model can read in one go.
 const MAX_NAMES: usize = 1000;
+const MAX_BYTES: usize = 50 << 10;
 
 pub const LIST: FileTool = FileTool {
     name: "list_files",
     definition: || {
         let description = "Lists one folder of the sandbox: names, sorted, with sizes and times of change. Folders end with a slash.";
         let input = json!({ "properties": { "path": { "type": "string", "description": "Folder; the top one if absent" } } });
-        looks(LIST.name, "List a folder", description, input, entries_schema())
+        looks(LIST.name, "List a folder", description, input, entries_schema("name"))
     },
     prepare: |fields| {
         let path = fields.optional_text("path")?.unwrap_or_else(|| ".".into());
-        Ok(Box::new(move |io, _| {
+        Ok(Work::new(0, move |io, _| {
             let infos = io.files.list(&path)?;
-            let truncated = infos.len() > MAX_NAMES;
-            let hint = truncated.then(|| format!("{} names; use glob_files for the others", infos.len()));
-            Ok(entries(&infos[..infos.len().min(MAX_NAMES)], truncated, 0, hint, "(the folder is empty)"))
+            let mut bytes = 0;
+            let fits = |info: &&FileInfo| {
+                bytes += info.name.len();
+                bytes <= MAX_BYTES
+            };
+            let shown = infos.iter().take(MAX_NAMES).take_while(fits).count();
+            let truncated = shown < infos.len();
+            let hint = truncated.then(|| format!("{shown} of {} names; use glob_files for the others", infos.len()));
+            Ok(entries("name", &infos[..shown], truncated, 0, hint, "(the folder is empty)"))
         }))
     },
 };
@@ -38,16 +45,16 @@ pub const GLOB: FileTool = FileTool {
             },
             "required": ["pattern"],
         });
-        looks(GLOB.name, "Find files by name", description, input, entries_schema())
+        looks(GLOB.name, "Find files by name", description, input, entries_schema("path"))
     },
     prepare: |fields| {
         let mut query = GlobQuery::new(fields.text("pattern")?);
         query.path = fields.optional_text("path")?.unwrap_or(query.path);
-        query.max_results = MAX_NAMES;
-        Ok(Box::new(move |io, is_wanted| {
+        (query.max_results, query.max_bytes) = (MAX_NAMES, MAX_BYTES);
+        Ok(Work::new(0, move |io, is_wanted| {
             let found = io.files.glob(&query, is_wanted)?;
-            let hint = found.truncated.then(|| format!("there are more than {MAX_NAMES}; use a narrower pattern"));
-            Ok(entries(&found.entries, found.truncated, found.skipped, hint, "(nothing fits)"))
+            let hint = found.truncated.then(|| "there are more; use a narrower pattern or path".into());
+            Ok(entries("path", &found.entries, found.truncated, found.skipped, hint, "(nothing fits)"))
         }))
     },
 };
@@ -95,12 +102,12 @@ pub const GREP: FileTool = FileTool {
         query.path = fields.optional_text("path")?.unwrap_or(query.path);
         query.glob = fields.optional_text("glob")?;
         query.regex = fields.flag("regex")?;
-        Ok(Box::new(move |io, is_wanted| {
+        Ok(Work::new(0, move |io, is_wanted| {
             let found = io.files.grep(&query, is_wanted)?;
             let mut lines = Vec::new();
             let mut matches = Vec::new();
             for found in &found.matches {
-                lines.push(format!("{}:{}: {}{}", found.name, found.line, found.text, if found.cut { " (cut)" } else { "" }));
+                lines.push(format!("{}:{}: {}{}", one_line(&found.name), found.line, found.text, if found.cut { " (cut)" } else { "" }));
                 let mut entry = json!({ "path": found.name, "line": found.line, "text": found.text });
                 if found.cut {
                     entry["cut"] = json!(true);
@@ -128,7 +135,7 @@ pub const GREP: FileTool = FileTool {
     },
 };
 
-fn entries_schema() -> Value {
+fn entries_schema(key: &str) -> Value {
     json!({
         "properties": {
             "entries": {
@@ -136,12 +143,12 @@ fn entries_schema() -> Value {
                 "items": {
                     "type": "object",
                     "properties": {
-                        "path": { "type": "string", "description": "The name in a listing, the whole path in a search" },
+                        key: { "type": "string" },
                         "kind": { "enum": ["file", "folder", "link", "other"] },
                         "bytes": { "type": "integer" },
                         "modified": { "type": "string", "description": "Time of the last change" },
                     },
-                    "required": ["path", "kind"],
+                    "required": [key, "kind"],
                 },
             },
             "truncated": { "type": "boolean", "description": "There are more" },
@@ -151,7 +158,7 @@ fn entries_schema() -> Value {
     })
 }
 
-fn entries(infos: &[FileInfo], truncated: bool, skipped: u64, hint: Option<String>, nothing: &str) -> Answer {
+fn entries(key: &str, infos: &[FileInfo], truncated: bool, skipped: u64, hint: Option<String>, nothing: &str) -> Answer {
     let mut lines: Vec<String> = infos.iter().map(line).collect();
     if lines.is_empty() {
         lines.push(nothing.into());
@@ -160,22 +167,22 @@ fn entries(infos: &[FileInfo], truncated: bool, skipped: u64, hint: Option<Strin
     if skipped > 0 {
         lines.push(format!("({} left out: not UTF-8, or not readable)", count(skipped, "name", "names")));
     }
-    let entries: Vec<Value> = infos.iter().map(entry).collect();
+    let entries: Vec<Value> = infos.iter().map(|info| entry(key, info)).collect();
     Answer::new(lines.join("\n"), json!({ "entries": entries, "truncated": truncated, "skipped": skipped }))
 }
 
 fn line(info: &FileInfo) -> String {
     let what = match info.kind {
-        FileKind::Folder => return format!("{}/", info.name),
+        FileKind::Folder => return format!("{}/", one_line(&info.name)),
         FileKind::File => count(info.bytes, "byte", "bytes"),
         other => other.name().into(),
     };
     let modified = info.modified.map(|time| format!(", {}", moment(time))).unwrap_or_default();
-    format!("{} ({what}{modified})", info.name)
+    format!("{} ({what}{modified})", one_line(&info.name))
 }
 
-fn entry(info: &FileInfo) -> Value {
-    let mut entry = json!({ "path": info.name, "kind": info.kind.name() });
+fn entry(key: &str, info: &FileInfo) -> Value {
+    let mut entry = json!({ key: info.name, "kind": info.kind.name() });
     if info.kind == FileKind::File {
         entry["bytes"] = json!(info.bytes);
     }
@@ -183,9 +190,4 @@ fn entry(info: &FileInfo) -> Value {
         entry["modified"] = json!(moment(time));
     }
     entry
-}
-
-/// As everybody writes it: 2026-11-17T12:34:56Z.
-fn moment(time: std::time::SystemTime) -> String {
-    DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true)
 }

@@ -14,8 +14,21 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use toolscript::{FileError, Io};
 
-/// What such a tool does with the files, once its arguments are known; it may block.
-pub type Work = Box<dyn FnOnce(&Io, &dyn Fn() -> bool) -> Result<Answer, FileError> + Send>;
+/// Work on files, which may block and asks on the way whether to go on.
+type Run = dyn FnOnce(&Io, &dyn Fn() -> bool) -> Result<Answer, FileError> + Send;
+
+/// What such a tool does with the files, once its arguments are known.
+pub struct Work {
+    /// Bytes that it holds until it is done.
+    pub holds: usize,
+    pub run: Box<Run>,
+}
+
+impl Work {
+    fn new(holds: usize, run: impl FnOnce(&Io, &dyn Fn() -> bool) -> Result<Answer, FileError> + Send + 'static) -> Self {
+        Self { holds, run: Box::new(run) }
+    }
+}
 
 /// A tool that works on files.
 pub struct FileTool {

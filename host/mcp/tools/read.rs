@@ -1,6 +1,7 @@
 //! `read_file`.
 
-use super::{Answer, FileTool, looks};
+use super::{Answer, FileTool, Work, looks};
+use crate::names::one_line;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rmcp::model::ContentBlock;
 use serde_json::{Map, Value, json};
@@ -13,7 +14,7 @@ pub const READ: FileTool = FileTool {
     name: "read_file",
     definition: || {
         let description = "Reads a file of the sandbox: lines with their numbers in front, at most 2,000 lines or 50 KiB at once, or an \
-            image (PNG, JPEG, GIF, WebP). Says how many lines there are and where to go on. Of other binary files only the size.";
+            image (PNG, JPEG, GIF, WebP). Says how many lines there are and where to go on. Of other binary files only the size; those of more than 4 MiB are refused.";
         let input = json!({
             "properties": {
                 "path": { "type": "string", "description": "Relative path" },
@@ -33,6 +34,7 @@ pub const READ: FileTool = FileTool {
                 "total_lines": { "type": "integer", "description": "Lines of the file" },
                 "truncated_by": { "enum": ["lines", "bytes"], "description": "Which limit cut it; absent if nothing was cut" },
                 "line_cut": { "type": "boolean", "description": "Only the start of the line is here: it is longer than 50 KiB" },
+                "lossy": { "type": "boolean", "description": "Some bytes are not UTF-8, and U+FFFD is in their place" },
                 "next_offset": { "type": "integer", "description": "Where to go on; absent at the end" },
                 "mime_type": { "type": "string", "description": "Of an image" },
             },
@@ -44,7 +46,7 @@ pub const READ: FileTool = FileTool {
         let path = fields.text("path")?;
         let offset = fields.whole_number("offset", 1, "")?.unwrap_or(1);
         let limit = fields.whole_number("limit", 0, "")?;
-        Ok(Box::new(move |io, _| Ok(answer(&path, io.files.read(&path, offset, limit, MAX_BYTES)?))))
+        Ok(Work::new(0, move |io, _| Ok(answer(&path, io.files.read(&path, offset, limit, MAX_BYTES)?))))
     },
 };
 
@@ -57,9 +59,9 @@ fn answer(path: &str, contents: Contents) -> Answer {
         }
         Contents::Binary { bytes } => {
             let structure = json!({ "path": path, "kind": "binary", "bytes": bytes.len() });
-            Answer::new(format!("({path} is no text: {} bytes; a script can read them)", bytes.len()), structure)
+            Answer::new(format!("({} is no text: {} bytes; a script can read them)", one_line(path), bytes.len()), structure)
         }
-        _ => Answer::new(format!("({path} is of an unknown kind)"), json!({ "path": path, "kind": "binary", "bytes": 0 })),
+        _ => Answer::new(format!("({} is of an unknown kind)", one_line(path)), json!({ "path": path, "kind": "binary", "bytes": 0 })),
     }
 }
 
@@ -73,27 +75,17 @@ fn text(path: &str, part: &TextPart) -> Answer {
         ("lines".to_owned(), json!(part.lines)),
         ("total_lines".to_owned(), json!(part.total_lines)),
     ]);
-    let mut notes = Vec::new();
-    if part.total_lines == 0 {
-        notes.push("(the file is empty)".to_owned());
-    }
     if part.line_cut {
         structure.insert("line_cut".into(), json!(true));
-        notes.push(format!("(line {} is longer than {} bytes and cut there)", part.first, part.text.len()));
+    }
+    if part.lossy {
+        structure.insert("lossy".into(), json!(true));
     }
     if let Some(cut_by) = part.cut_by {
         structure.insert("truncated_by".into(), json!(cut_by.name()));
     }
     if let Some(next) = part.next {
         structure.insert("next_offset".into(), json!(next));
-        notes.push(format!("({} of {} lines; go on with offset {next})", part.lines, part.total_lines));
     }
-    let mut shown = part.numbered();
-    for note in notes {
-        if !shown.is_empty() && !shown.ends_with('\n') {
-            shown.push('\n');
-        }
-        shown.push_str(&note);
-    }
-    Answer::new(shown, Value::Object(structure))
+    Answer::new(part.shown(part.next), Value::Object(structure))
 }
