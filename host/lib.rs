@@ -63,6 +63,34 @@
 //! # }
 //! ```
 //!
+//! # A sandbox
+//!
+//! A [`Sandbox`] is an engine and files as one object, for an agent or a tenant: its operations on files go by the same rules as
+//! those of scripts, and what it runs has an output and an exit code. [`Backend`] is the same as a trait, as frameworks have it.
+//!
+//! ```
+//! use toolscript::{Contents, Engine, Files, GrepQuery, Sandbox, WriteMode};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path().join("files");
+//! let sandbox = Sandbox::new(Engine::new()?, Files::new(&folder)?).with_working("desk")?;
+//! sandbox.write("main.luau", "print('hello', ...)\n", WriteMode::Create).await?;
+//! sandbox.edit("main.luau", "hello", "good day", false).await?;
+//!
+//! let done = sandbox.execute("luau main.luau everybody").await;
+//! assert_eq!((done.output.as_str(), done.exit_code), ("good day\teverybody\n", 0));
+//!
+//! // Names in results count from home, which `~` is in paths.
+//! let found = sandbox.grep(GrepQuery::new("good day").in_path("~")).await?;
+//! assert_eq!((found.matches[0].name.as_str(), found.matches[0].line), ("desk/main.luau", 1));
+//! let Contents::Text(part) = sandbox.read("~/desk/main.luau", 1, None).await? else { panic!("no text") };
+//! assert_eq!(part.numbered(), "     1\tprint('good day', ...)\n");
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Outcome and receipt
 //!
 //! The [`Outcome`] is for whoever asked for the run, and is what a model may read. The [`Receipt`] says what the run cost. A

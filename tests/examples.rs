@@ -81,7 +81,7 @@ fn the_commands_of_the_readme_print_what_it_shows() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 4);
+    assert_eq!(checked, 5);
     let first = blocks.iter().position(|(_, text)| text.starts_with("cargo run --release -- run ")).expect("the first command");
     let command = blocks[first].1.replace("cargo run --release --", "toolscript");
     assert_eq!(shell(root(), &command), blocks[first + 1].1);

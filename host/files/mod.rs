@@ -1,7 +1,7 @@
 //! The one file layer: a directory of the host's, and everything that may be done beneath it.
 //!
-//! [`Files`] is that directory, the io dir. A [`Session`] is one run's use of it: its handles, its quotas, what it touched. All
-//! of it is blocking work, for threads that may block.
+//! [`Files`] is that directory, the io dir, with operations on whole files. A [`Session`] is one run's use of it: its handles, its
+//! quota, what it touched. All of it is blocking work, for threads that may block.
 //!
 //! Nothing in here follows a symbolic link, opens what is not a regular file, or puts a path of the host's into a message.
 

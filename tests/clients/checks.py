@@ -46,7 +46,7 @@ async def check(server, revision):
         # The newest revision has the level in each request instead.
         if mode == "legacy":
             await client.set_logging_level("info")
-        for part in (check_tools, check_notifications, check_failure, check_resources, check_cancelling):
+        for part in (check_tools, check_notifications, check_failure, check_resources, check_files, check_cancelling):
             await asyncio.wait_for(part(client, heard), PATIENCE)
 
 
@@ -83,6 +83,37 @@ async def check_resources(client, heard):
     assert [str(resource.uri) for resource in resources.resources] == ["io:///a.txt", "io:///heard.txt"], resources
     contents = await client.read_resource("io:///a.txt")
     assert contents.contents[0].text == "text", contents
+
+
+async def check_files(client, heard):
+    """Each tool's answer fits the schema that it promised: the client checks it."""
+    texts = []
+    for name, arguments in [
+        ("write_file", {"path": "notes/b.txt", "content": "one\ntwo\n", "mode": "overwrite"}),
+        ("read_file", {"path": "notes/b.txt", "offset": 2}),
+        ("edit_file", {"path": "notes/b.txt", "old": "two", "new": "2"}),
+        ("grep_files", {"pattern": "^[0-9]$", "regex": True, "glob": "*.txt"}),
+        ("glob_files", {"pattern": "**/b.*"}),
+        ("list_files", {"path": "notes"}),
+    ]:
+        result = await client.call_tool(name, arguments)
+        assert not result.is_error and result.structured_content, result
+        texts.append(result.content[0].text)
+    texts[4:] = [text.split(" (")[0] for text in texts[4:]]
+    assert texts == [
+        "8 bytes written to notes/b.txt",
+        "     2\ttwo\n",
+        "replaced 1 time in notes/b.txt",
+        "notes/b.txt:2: 2",
+        "notes/b.txt",
+        "b.txt",
+    ], texts
+
+    await execute(client, "io.open('dot.gif', 'w'):write('GIF89a\\0'):close()")
+    image = await client.call_tool("read_file", {"path": "dot.gif"})
+    assert (image.content[0].type, image.content[0].mime_type) == ("image", "image/gif"), image
+    missing = await client.call_tool("read_file", {"path": "none"})
+    assert missing.is_error and missing.content[0].text == "none: No such file or directory", missing
 
 
 async def check_cancelling(client, heard):
