@@ -14,7 +14,7 @@ use toolscript::{Files, GrepFound, GrepQuery};
 /// The program beside `rg`, so that the start of a process counts for both; and the library's call beside the same.
 pub const GREP: [&str; 2] = ["grep over 10,000 files, beside rg", "grep over 10,000 files in the library, beside rg"];
 
-/// How often `rg`'s time may be taken.
+/// How many times `rg`'s time a search may take.
 const TARGET: f64 = 2.0;
 
 const FILES: usize = 10_000;

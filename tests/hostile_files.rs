@@ -1,6 +1,9 @@
 //! The table "Files" of hostile inputs: what is refused, and that nothing outside of the io dir was read, made or changed.
 
-use crate::support::{IoDir, engine, limited, outcome, picture};
+use crate::{
+    support::{IoDir, engine, limited, outcome, picture},
+    swapper::Swapper,
+};
 use std::{
     ffi::OsStr,
     fs,
@@ -12,10 +15,7 @@ use std::{
     },
     path::Path,
     process::Command,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::Arc,
     time::Duration,
 };
 use toolscript::{ErrorKind, Files, FilesError, Io, Listener, Script};
@@ -160,31 +160,7 @@ async fn swapping_a_file_for_a_link_leaks_nothing() {
     let dir = IoDir::new().made();
     let secret = dir.outside().join("secret");
     fs::write(&secret, SECRET).expect("a file");
-    let stop = Arc::new(AtomicBool::new(false));
-    let swaps = Arc::new(AtomicUsize::new(0));
-    let swapper = std::thread::spawn({
-        let (root, secret, stop, swaps) = (dir.path(), secret.clone(), stop.clone(), swaps.clone());
-        move || {
-            // The scripts make folders meanwhile, so not every step can be done.
-            let swap = || {
-                for name in ["x", "folder/x"] {
-                    symlink(&secret, root.join("link"))?;
-                    fs::rename(root.join("link"), root.join(name))?;
-                    fs::write(root.join("file"), "plain")?;
-                    fs::rename(root.join("file"), root.join(name))?;
-                }
-                fs::rename(root.join("folder"), root.join("away"))?;
-                symlink(root.join(".."), root.join("folder"))?;
-                fs::remove_file(root.join("folder"))?;
-                swaps.fetch_add(1, Ordering::Relaxed);
-                std::io::Result::Ok(())
-            };
-            while !stop.load(Ordering::Relaxed) {
-                let _ = (swap(), fs::remove_file(root.join("link")), fs::remove_dir_all(root.join("away")));
-                let _ = fs::create_dir(root.join("folder"));
-            }
-        }
-    });
+    let swapper = Swapper::start(dir.path(), secret.clone());
     let script = r#"
         local reads, refusals, leaks, writes = 0, 0, 0, 0
         for round = 1, 500 do
@@ -198,12 +174,11 @@ async fn swapping_a_file_for_a_link_leaks_nothing() {
         end
         return reads, refusals, leaks, writes"#;
     let (reads, refusals, leaks, writes): (u32, u32, u32, u32) = dir.result(script).await;
-    stop.store(true, Ordering::Relaxed);
-    swapper.join().expect("the swapper ended well");
+    let swaps = swapper.stop();
     assert_eq!(leaks, 0);
     assert_eq!(fs::read_to_string(&secret).expect("the secret"), SECRET);
     assert!(reads > 0 && refusals > 0 && writes > 0, "{reads} reads, {refusals} refusals, {writes} writes");
-    assert!(swaps.load(Ordering::Relaxed) > 10, "too few swaps");
+    assert!(swaps > 10, "too few swaps: {swaps}");
 }
 
 #[tokio::test]

@@ -1,6 +1,9 @@
 //! The table "Files" of hostile inputs, against every operation on files that is not a script's.
 
-use crate::support::{IoDir, engine, picture};
+use crate::{
+    support::{IoDir, engine, picture},
+    swapper::Swapper,
+};
 use std::{
     ffi::OsStr,
     fs,
@@ -12,10 +15,6 @@ use std::{
     },
     path::Path,
     process::Command,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
 };
 use toolscript::{Backend, Contents, FileError, Files, GlobQuery, GrepQuery, Quota, Sandbox, WriteMode};
 
@@ -200,31 +199,7 @@ async fn swapping_a_file_for_a_link_leaks_nothing() {
     let dir = IoDir::new().made();
     let secret = dir.outside().join("secret");
     fs::write(&secret, SECRET).expect("a file");
-    let stop = Arc::new(AtomicBool::new(false));
-    let swaps = Arc::new(AtomicUsize::new(0));
-    let swapper = std::thread::spawn({
-        let (root, secret, stop, swaps) = (dir.path(), secret.clone(), stop.clone(), swaps.clone());
-        move || {
-            // The operations make folders meanwhile, so not every step can be done.
-            let swap = || {
-                for name in ["x", "folder/x"] {
-                    symlink(&secret, root.join("link"))?;
-                    fs::rename(root.join("link"), root.join(name))?;
-                    fs::write(root.join("file"), "plain")?;
-                    fs::rename(root.join("file"), root.join(name))?;
-                }
-                fs::rename(root.join("folder"), root.join("away"))?;
-                symlink(root.join(".."), root.join("folder"))?;
-                fs::remove_file(root.join("folder"))?;
-                swaps.fetch_add(1, Ordering::Relaxed);
-                std::io::Result::Ok(())
-            };
-            while !stop.load(Ordering::Relaxed) {
-                let _ = (swap(), fs::remove_file(root.join("link")), fs::remove_dir_all(root.join("away")));
-                let _ = fs::create_dir(root.join("folder"));
-            }
-        }
-    });
+    let swapper = Swapper::start(dir.path(), secret.clone());
     let sandbox = sandbox(&dir);
     let (mut done, mut refused) = (0, 0);
     for _ in 0..100 {
@@ -242,11 +217,10 @@ async fn swapping_a_file_for_a_link_leaks_nothing() {
         let searched = sandbox.grep(GrepQuery::new("the host")).await.map_or(0, |found| found.matches.len());
         assert_eq!(searched, 0);
     }
-    stop.store(true, Ordering::Relaxed);
-    swapper.join().expect("the swapper ended well");
+    let swaps = swapper.stop();
     assert_eq!(fs::read_to_string(&secret).expect("the secret"), SECRET);
     assert!(done > 100 && refused > 100, "{done} done, {refused} refused");
-    assert!(swaps.load(Ordering::Relaxed) > 10, "too few swaps");
+    assert!(swaps > 10, "too few swaps: {swaps}");
 }
 
 #[tokio::test]

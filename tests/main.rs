@@ -45,8 +45,12 @@ mod sandbox_exec;
 #[cfg(target_os = "linux")]
 mod sandbox_files;
 #[cfg(target_os = "linux")]
+mod sandbox_search;
+#[cfg(target_os = "linux")]
 mod serve_options;
 mod stopped;
 mod support;
+#[cfg(target_os = "linux")]
+mod swapper;
 #[cfg(target_os = "linux")]
 mod wire;

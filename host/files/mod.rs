@@ -23,6 +23,7 @@ mod transfer;
 mod tree;
 mod walk;
 mod walker;
+mod window;
 mod write;
 
 pub use error::FileError;

@@ -63,9 +63,10 @@ impl<'a> Walker<'a> {
                 self.way.pop();
                 continue;
             };
-            let path = format!("{}{name}", level.prefix);
-            let (path, is_folder) = path.strip_suffix('/').map_or((path.as_str(), false), |folder| (folder, true));
-            let found = Found { folder: Arc::clone(&level.folder), name: level.prefix.len(), is_folder, path: path.into() };
+            let mut path = format!("{}{name}", level.prefix);
+            let is_folder = path.ends_with('/');
+            path.truncate(path.len() - usize::from(is_folder));
+            let found = Found { folder: Arc::clone(&level.folder), name: level.prefix.len(), is_folder, path };
             return Ok(Some(found));
         }
         Ok(None)

@@ -6,6 +6,7 @@
 mod address;
 mod arguments;
 mod auth;
+mod calls;
 mod changes;
 mod description;
 mod http;

@@ -3,23 +3,23 @@
 #![expect(deprecated, reason = "rmcp marks logging and subscriptions so, as the newest revision does; clients use them")]
 
 use super::{
-    arguments::{Wrong, invalid, shortened},
+    arguments::{invalid, shortened},
+    calls::failed,
     changes::{Changes, Subscriptions},
-    notices::{Notices, Outlet, RequestStream},
     resources, result,
-    tenant::{NotRun, Settings, Tenant},
+    tenant::Tenant,
     tools::{
-        FileTool, Work,
+        FileTool,
         script::{Arguments, EXECUTE_SCRIPT},
     },
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest,
-        CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-        ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode,
+        GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+        ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
         UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
@@ -32,25 +32,21 @@ use std::{
     },
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
-use toolscript::{Io, Listener, Refusal, RunOptions, Script};
 
 /// The revisions that clients use, with and without a handshake.
 const REVISIONS: &[ProtocolVersion] = &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
 
-/// Too many runs at once; clients may try again.
-const BUSY: ErrorCode = ErrorCode(-32000);
-
 /// The server of one connection, session or request; cloning is cheap.
 #[derive(Clone)]
 pub struct Server {
-    tenant: Arc<Tenant>,
-    session: Arc<Session>,
+    pub(super) tenant: Arc<Tenant>,
+    pub(super) session: Arc<Session>,
 }
 
 /// What a client of the older revisions' kind has set.
-struct Session {
+pub(super) struct Session {
     level: Mutex<Option<LoggingLevel>>,
-    subscriptions: Arc<Subscriptions>,
+    pub(super) subscriptions: Arc<Subscriptions>,
     /// The client hears of what others change; once is enough.
     follows: AtomicBool,
     gone: CancellationToken,
@@ -71,98 +67,12 @@ impl Server {
         Self { tenant, session: Arc::new(session) }
     }
 
-    /// Runs a script; what it says goes to the client meanwhile, and all of that is there before the result.
-    async fn execute(self, arguments: Arguments, context: RequestContext<RoleServer>) -> Result<CallToolResult, ErrorData> {
-        let Settings { limits, shutdown, .. } = &*self.tenant.settings;
-        let mut limits = limits.clone();
-        limits.timeout = arguments.timeout.map_or(limits.timeout, |timeout| timeout.min(limits.timeout));
-        let notices = Notices::new(self.level(&context), context.meta.get_progress_token());
-        let cancellation = shutdown.child_token();
-        let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation.clone());
-        options.listener = notices.clone().map(|notices| notices as Arc<dyn Listener>);
-
-        let stream = context.extensions.get::<RequestStream>().cloned();
-        let closed = stream.as_ref().map(|stream| stream.closed.clone()).unwrap_or_default();
-        let outlet = stream.map_or_else(|| Outlet::Peer(context.peer.clone()), Outlet::Stream);
-        let script = Script::new(arguments.script);
-        let mut run = std::pin::pin!(self.tenant.run(script, options));
-        let mut forward = std::pin::pin!(async {
-            match &notices {
-                Some(notices) => notices.forward(&outlet).await,
-                None => std::future::pending().await,
-            }
-        });
-        let run = loop {
-            tokio::select! {
-                run = &mut run => break run,
-                // It ends only after the run has.
-                () = &mut forward => {}
-                () = context.ct.cancelled(), if !cancellation.is_cancelled() => cancellation.cancel(),
-                () = closed.cancelled(), if !cancellation.is_cancelled() => cancellation.cancel(),
-            }
-        };
-        let run = match run {
-            Ok(run) => run,
-            Err(reason) => return not_run(reason),
-        };
-        // A client that has gone, or is about to, hears nothing more.
-        if !cancellation.is_cancelled() {
-            if let Some(notices) = &notices {
-                notices.finish(forward).await;
-            }
-            let names: Vec<&str> = run.outcome.files_touched.iter().map(|file| file.name.as_str()).collect();
-            self.tell(&names, &context).await;
-        }
-        Ok(result::of_run(run))
-    }
-
-    /// Works on files.
-    async fn work(self, work: Work, context: RequestContext<RoleServer>) -> Result<CallToolResult, ErrorData> {
-        let answer = match self.look(&context, work.holds, work.run).await? {
-            Ok(answer) => answer,
-            Err(error) => return Ok(CallToolResult::error(vec![ContentBlock::text(error.to_string())])),
-        };
-        if let Some(name) = &answer.changed {
-            self.tell(&[name], &context).await;
-        }
-        Ok(answer.into_result())
-    }
-
-    /// Tells those who want to hear of files that were changed.
-    async fn tell(&self, names: &[&str], context: &RequestContext<RoleServer>) {
-        let peer = has_session(context).then_some(&context.peer);
-        self.tenant.changes.tell(names, &self.session.subscriptions, peer).await;
-    }
-
     /// The least serious level that the client wants to hear: of this request, or as it once said.
-    fn level(&self, context: &RequestContext<RoleServer>) -> Option<LoggingLevel> {
+    pub(super) fn level(&self, context: &RequestContext<RoleServer>) -> Option<LoggingLevel> {
         if !has_session(context) {
             return context.meta.log_level();
         }
         *self.session.level.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Work on the files, where it may block, until the client cancels it or goes away.
-    async fn look<R: Send + 'static>(
-        &self,
-        context: &RequestContext<RoleServer>,
-        holds: usize,
-        work: impl FnOnce(&Io, &dyn Fn() -> bool) -> R + Send + 'static,
-    ) -> Result<R, ErrorData> {
-        if self.tenant.io.is_none() {
-            return Err(method_not_found());
-        }
-        let cancellation = CancellationToken::new();
-        let closed = context.extensions.get::<RequestStream>().map(|stream| stream.closed.clone()).unwrap_or_default();
-        let mut look = std::pin::pin!(self.tenant.look(holds, cancellation.clone(), work));
-        let looked = loop {
-            tokio::select! {
-                looked = &mut look => break looked,
-                () = context.ct.cancelled(), if !cancellation.is_cancelled() => cancellation.cancel(),
-                () = closed.cancelled(), if !cancellation.is_cancelled() => cancellation.cancel(),
-            }
-        };
-        looked.map_err(|reason| ErrorData::new(BUSY, reason.to_string(), None))?.ok_or_else(failed)
     }
 }
 
@@ -304,24 +214,10 @@ impl ServerHandler for Server {
 }
 
 /// Whether the request is by a revision that has a handshake, after which the client may set things once.
-fn has_session(context: &RequestContext<RoleServer>) -> bool {
+pub fn has_session(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.has_initialize())
 }
 
-fn method_not_found() -> ErrorData {
+pub fn method_not_found() -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None)
-}
-
-/// The model mends its own mistakes; the rest is for its client.
-fn not_run(reason: NotRun) -> Result<CallToolResult, ErrorData> {
-    match reason {
-        NotRun::Refused(refusal @ Refusal::ScriptTooLarge { .. }) => Ok(result::of_mistake(&Wrong(format!("`script`: {refusal}")))),
-        NotRun::Refused(Refusal::Limit(limit)) => Ok(result::of_mistake(&Wrong(format!("`timeout_ms`: {limit}")))),
-        NotRun::Failed(_) => Err(failed()),
-        busy => Err(ErrorData::new(BUSY, busy.to_string(), None)),
-    }
-}
-
-fn failed() -> ErrorData {
-    ErrorData::internal_error("the server failed; the cause is in its log", None)
 }
