@@ -54,5 +54,12 @@ void guest_open_log(lua_State* L);
 void guest_start_clock();
 void guest_open_clock(lua_State* L);
 
+// sdk.cpp: `sdk`. A run without functions has none.
+void guest_open_sdk(lua_State* L);
+void guest_set_sdk(lua_State* L, const uint64_t* answer_size);
+
+// libraries.cpp: takes a member away from the table on top of the stack, which may be read-only. It needs no memory.
+void guest_clear(lua_State* L, const char* name);
+
 // sort.cpp: `table.sort`.
 void guest_open_sort(lua_State* L);

@@ -212,19 +212,10 @@ void guest_set_io(lua_State* L, const toolscript_sandbox_types_refusals_t* refus
         returns_refusals = *refusals == TOOLSCRIPT_SANDBOX_TYPES_REFUSALS_RETURN;
         return;
     }
-    // The keys are there, so this needs no memory.
-    auto clear = [L](const char* name)
-    {
-        bool read_only = lua_getreadonly(L, -1);
-        lua_setreadonly(L, -1, false);
-        lua_pushnil(L);
-        lua_rawsetfield(L, -2, name);
-        lua_setreadonly(L, -1, read_only);
-    };
     lua_pushvalue(L, LUA_GLOBALSINDEX);
-    clear("io");
-    clear("file");
+    guest_clear(L, "io");
+    guest_clear(L, "file");
     lua_getfield(L, -1, "os");
-    clear("remove");
+    guest_clear(L, "remove");
     lua_pop(L, 2);
 }

@@ -37,7 +37,18 @@ lua_State* guest_new_state()
     guest_open_json(L);
     guest_open_sort(L);
     guest_open_io(L);
+    guest_open_sdk(L);
 
     luaL_sandbox(L);
     return L;
+}
+
+void guest_clear(lua_State* L, const char* name)
+{
+    // The key is there, so this needs no memory.
+    bool read_only = lua_getreadonly(L, -1);
+    lua_setreadonly(L, -1, false);
+    lua_pushnil(L);
+    lua_rawsetfield(L, -2, name);
+    lua_setreadonly(L, -1, read_only);
 }

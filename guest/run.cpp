@@ -157,6 +157,7 @@ extern "C" bool exports_unprepared_run(unprepared_request_t* request, unprepared
     guest_set_memory(vm, request->memory);
     vm->global->rngstate = seeded(request->seed);
     guest_set_io(vm, request->io.is_some ? &request->io.val : nullptr);
+    guest_set_sdk(vm, request->tools.is_some ? &request->tools.val : nullptr);
 
     uint8_t* script = request->script.ptr;
     size_t size = request->script.len;

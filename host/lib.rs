@@ -104,10 +104,10 @@ mod files;
 mod random;
 mod sandbox;
 
-pub use bridge::{Blocking, Listener, Progress};
+pub use bridge::{Blocking, Listener, Progress, ToolCall, ToolReply, ToolValue, Tools};
 pub use engine::{
-    DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, HostCalls, InvalidLimit, Io, IoErrors, Limits, Outcome, Receipt, Refusal,
-    Run, RunOptions, Script, ScriptError, Share,
+    DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, Functions, HostCalls, InvalidFunction, InvalidLimit, Io, IoErrors, Limits,
+    Outcome, Receipt, Refusal, Run, RunOptions, Script, ScriptError, Share,
 };
 pub use files::{
     Contents, CutBy, Edited, FileEntry, FileError, FileInfo, FileKind, FileOperation, FilePage, FileTouched, Files, FilesError, GlobFound,

@@ -13,6 +13,7 @@ mod file_model;
 mod file_quotas;
 mod files_command;
 mod fixtures;
+mod functions;
 mod globals;
 #[cfg(target_os = "linux")]
 mod hostile_files;

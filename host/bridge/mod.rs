@@ -6,8 +6,10 @@
 mod clocks;
 mod io;
 mod log;
+mod tools;
 
 pub use log::{Listener, LogBook, Progress};
+pub use tools::{MAX_ANSWER, ToolCall, ToolReply, ToolValue, Toolbox, Tools};
 
 use crate::files::Session;
 use std::{
@@ -26,6 +28,8 @@ pub(crate) struct Imports {
     pub log: LogBook,
     /// The files of the run, if it has any.
     pub files: Option<Session>,
+    /// The functions of the run, if it has any.
+    pub tools: Option<Toolbox>,
     /// Where work that may block is done.
     pub blocking: Blocking,
     clocks: clocks::Clocks,
@@ -33,8 +37,8 @@ pub(crate) struct Imports {
 
 impl Imports {
     /// Imports of a new instance.
-    pub fn new(log: LogBook, files: Option<Session>, blocking: Blocking) -> Self {
-        Self { log, files, blocking, clocks: clocks::Clocks::default() }
+    pub fn new(log: LogBook, files: Option<Session>, tools: Option<Toolbox>, blocking: Blocking) -> Self {
+        Self { log, files, tools, blocking, clocks: clocks::Clocks::default() }
     }
 }
 
@@ -65,7 +69,8 @@ pub(crate) trait State: AsRef<Imports> + AsMut<Imports> + Send + Sized + 'static
 pub(crate) fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     clocks::add_to_linker(linker)?;
     io::add_to_linker(linker)?;
-    log::add_to_linker(linker)
+    log::add_to_linker(linker)?;
+    tools::add_to_linker(linker)
 }
 
 /// Defines one import, metered.

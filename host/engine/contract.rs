@@ -23,6 +23,7 @@ pub struct Request {
     pub script: Vec<u8>,
     pub arguments: Vec<String>,
     pub io: Option<Refusals>,
+    pub tools: Option<u64>,
     pub seed: u64,
     pub memory: u64,
 }

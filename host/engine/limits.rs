@@ -36,6 +36,9 @@ pub const LOG_LINE_OVERHEAD: usize = 24;
 /// Bytes of JSON that the host copies out of the guest as the result.
 const DEFAULT_RESULT: usize = 1 << 20;
 
+/// Calls of functions by a run: requests that the host makes on a script's behalf.
+const DEFAULT_API_CALLS: u64 = 100;
+
 /// Nesting of a result: a reader may recurse once for each level.
 pub const RESULT_DEPTH: usize = 128;
 
@@ -52,6 +55,7 @@ pub const ARGUMENTS: usize = 1 << 20;
 /// - `fuel`: none of its own; [`Limits::effective_fuel`] scales it with `timeout`
 /// - `memory`: 64 MiB
 /// - `script`, `logs`, `result`: 1 MiB each
+/// - `api_calls`: 100
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -67,6 +71,8 @@ pub struct Limits {
     pub logs: usize,
     /// Bytes of the result as JSON; a larger one is an error.
     pub result: usize,
+    /// Calls of functions; one more raises an error.
+    pub api_calls: u64,
 }
 
 impl Default for Limits {
@@ -78,6 +84,7 @@ impl Default for Limits {
             script: DEFAULT_SCRIPT,
             logs: DEFAULT_LOGS,
             result: DEFAULT_RESULT,
+            api_calls: DEFAULT_API_CALLS,
         }
     }
 }

@@ -6,6 +6,7 @@
 mod account;
 mod config;
 mod contract;
+mod functions;
 mod image;
 mod limits;
 mod meter;
@@ -16,6 +17,7 @@ mod run;
 mod script;
 mod turns;
 
+pub use functions::{Functions, InvalidFunction};
 pub use limits::{InvalidLimit, Limits};
 pub use outcome::{DecodeError, ErrorKind, Outcome, ScriptError};
 pub use receipt::{HostCalls, Receipt};
@@ -23,8 +25,9 @@ pub use run::{Refusal, Run};
 pub use script::{Io, IoErrors, RunOptions, Script};
 pub use turns::Share;
 
-use crate::bridge::Blocking;
-use std::sync::Arc;
+use crate::bridge::{Blocking, Tools};
+use serde::{Serialize, de::DeserializeOwned};
+use std::{fmt::Display, sync::Arc};
 use turns::Turns;
 use wasmtime::component::{ComponentExportIndex, InstancePre, Linker};
 
@@ -53,6 +56,7 @@ struct Shared {
     run_export: ComponentExportIndex,
     turns: Turns,
     blocking: Blocking,
+    tools: Option<Arc<dyn Tools>>,
 }
 
 impl Engine {
@@ -90,17 +94,19 @@ impl Engine {
 /// - `concurrency`: four runs a core
 /// - `queue`: 1,024 runs that wait
 /// - `blocking`: [`Blocking::Elsewhere`]
+/// - no functions
 #[derive(Clone, Debug)]
 pub struct EngineBuilder {
     concurrency: usize,
     queue: usize,
     blocking: Blocking,
+    functions: Result<Functions, InvalidFunction>,
 }
 
 impl Default for EngineBuilder {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { concurrency: cores * RUNS_PER_CORE, queue: DEFAULT_QUEUE, blocking: Blocking::default() }
+        Self { concurrency: cores * RUNS_PER_CORE, queue: DEFAULT_QUEUE, blocking: Blocking::default(), functions: Ok(Functions::new()) }
     }
 }
 
@@ -126,6 +132,31 @@ impl EngineBuilder {
         self
     }
 
+    /// A function that all scripts may call as `sdk.` and its name; see [`Functions::with`].
+    #[must_use]
+    pub fn function<A, R, E>(mut self, name: &str, function: impl Fn(A) -> Result<R, E> + Send + Sync + 'static) -> Self
+    where
+        A: DeserializeOwned,
+        R: Serialize,
+        E: Display,
+    {
+        self.functions = self.functions.and_then(|functions| functions.with(name, function));
+        self
+    }
+
+    /// The same for an async closure, whose future is dropped when the script's time is over; see [`Functions::with_async`].
+    #[must_use]
+    pub fn async_function<A, R, E, F>(mut self, name: &str, function: impl Fn(A) -> F + Send + Sync + 'static) -> Self
+    where
+        A: DeserializeOwned,
+        R: Serialize,
+        E: Display,
+        F: Future<Output = Result<R, E>> + Send + 'static,
+    {
+        self.functions = self.functions.and_then(|functions| functions.with_async(name, function));
+        self
+    }
+
     /// How many runs there may be at once.
     #[must_use]
     pub fn runs(&self) -> usize {
@@ -142,10 +173,11 @@ impl EngineBuilder {
     ///
     /// # Errors
     ///
-    /// When the program was built without a guest, the CPU lacks what the guest was compiled for, or the address space can't be
+    /// When a function can't have its name, the program was built without a guest, the CPU lacks what the guest was compiled for, or the address space can't be
     /// had.
     pub fn build(self) -> Result<Engine, EngineError> {
         check_file_size()?;
+        let functions = self.functions?;
         let mut settings = wasmtime::Config::new();
         config::codegen(&mut settings);
         config::stacks(&mut settings);
@@ -164,6 +196,7 @@ impl EngineBuilder {
                 run_export,
                 turns: Turns::new(self.concurrency, self.queue),
                 blocking: self.blocking,
+                tools: (!functions.is_empty()).then(|| Arc::new(functions) as Arc<dyn Tools>),
             }),
         })
     }
@@ -185,6 +218,9 @@ pub enum EngineError {
     /// The package was built with `TOOLSCRIPT_GUEST=stub`, or for documentation.
     #[error("this build has no guest: it was made with TOOLSCRIPT_GUEST=stub; build it again without")]
     NoGuest,
+    /// A function can't have its name.
+    #[error(transparent)]
+    Function(#[from] InvalidFunction),
     /// The guest was compiled for another CPU or another version of wasmtime.
     #[error("the guest can't be loaded on this machine: {0}; build it with TOOLSCRIPT_CPU=v1, or native")]
     Image(String),

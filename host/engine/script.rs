@@ -2,7 +2,7 @@
 
 use super::{contract::Refusals, limits::Limits, turns::Share};
 use crate::{
-    bridge::Listener,
+    bridge::{Listener, Tools},
     files::{Files, Quota, Session},
 };
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Script {
 /// How to run a script this once.
 ///
 /// The defaults: the limits of [`Limits::default`], no files, a token that nobody cancels, nobody listening, a seed from the system, no
-/// share.
+/// share, the functions of the engine.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct RunOptions {
@@ -51,6 +51,8 @@ pub struct RunOptions {
     pub seed: Option<u64>,
     /// The part of the engine's runs that this one belongs to; without it, it may be any.
     pub share: Option<Share>,
+    /// The functions that the script may call as `sdk.…`; without it, those of the engine.
+    pub tools: Option<Arc<dyn Tools>>,
 }
 
 impl RunOptions {
@@ -86,6 +88,13 @@ impl RunOptions {
     #[must_use]
     pub fn with_share(mut self, share: Share) -> Self {
         self.share = Some(share);
+        self
+    }
+
+    /// The same options with these functions, such as [`Functions`](crate::Functions).
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl Tools + 'static) -> Self {
+        self.tools = Some(Arc::new(tools));
         self
     }
 
