@@ -15,7 +15,10 @@ mod config;
 mod guest;
 
 use anyhow::{Context, Result};
-use std::{env, fs, path::PathBuf};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 fn main() {
     if let Err(error) = build() {
@@ -33,9 +36,11 @@ fn build() -> Result<()> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let image = out.join("guest.cwasm");
 
+    let wit = guest::component::Wit::parse("wit")?;
+    fs::write(out.join("toolscript.wit"), wit.text()?)?;
     let component = match env::var("TOOLSCRIPT_GUEST") {
-        Ok(stub) if stub == "stub" => return fs::write(&image, []).context("writing the stub"),
-        _ if env::var_os("DOCS_RS").is_some() => return fs::write(&image, []).context("writing the stub"),
+        Ok(stub) if stub == "stub" => return write_stub(&out),
+        _ if env::var_os("DOCS_RS").is_some() => return write_stub(&out),
         Ok(path) => {
             println!("cargo::rerun-if-changed={path}");
             fs::read(&path).with_context(|| format!("TOOLSCRIPT_GUEST is {path}, which can't be read; unset it to build the guest"))?
@@ -43,15 +48,22 @@ fn build() -> Result<()> {
         Err(_) => {
             let zig = guest::zig::Zig::find_or_fetch()?;
             let luau = guest::luau::Luau::find()?;
-            let wit = guest::component::Wit::parse("wit")?;
             wit.write_bindings(&out)?;
             let module = guest::compile::core_module(&zig, &luau, &out)?;
             let module = guest::component::pre_initialise(&module)?;
-            wit.encode(module)?
+            wit.encode(module, &luau.version())?
         }
     };
-    // Beside the image, for whoever wants the component itself; `TOOLSCRIPT_GUEST` takes it.
+    // For those who want the component itself; `TOOLSCRIPT_GUEST` takes it.
     fs::write(out.join("guest.wasm"), &component)?;
     fs::write(&image, guest::component::precompile(&component)?)?;
+    Ok(())
+}
+
+/// Empty files in place of the guest.
+fn write_stub(out: &Path) -> Result<()> {
+    for name in ["guest.cwasm", "guest.wasm"] {
+        fs::write(out.join(name), []).context("writing the stub")?;
+    }
     Ok(())
 }

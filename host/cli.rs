@@ -1,5 +1,6 @@
 //! The command line, in two stages: parsed here, then resolved with the configuration file by each command.
 
+mod component;
 mod files;
 mod options;
 mod run;
@@ -30,6 +31,10 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Looks at the files of scripts, and removes them.
     Files(files::Arguments),
+    /// Writes the box as a WebAssembly component, for other hosts.
+    Component(component::Arguments),
+    /// Prints the contract between the box and its host.
+    Wit,
 }
 
 /// Parses, runs, and answers with the exit code.
@@ -43,6 +48,8 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Serve(arguments) => serve::serve(&arguments),
         Command::Files(arguments) => files::files(&arguments),
+        Command::Component(arguments) => component::component(&arguments),
+        Command::Wit => component::wit(),
     };
     ended.unwrap_or_else(|error| {
         terminal::error_line(&format!("{error:#}"));

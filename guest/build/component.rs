@@ -4,18 +4,20 @@ use super::say;
 use crate::config;
 use anyhow::{Context, Result, ensure};
 use std::{env, fs, path::Path};
+use wasm_metadata::{AddMetadata, AddMetadataField, Description, Licenses, Version};
 use wasmtime::{Config, Engine, Linker, Module, Store};
 use wasmtime_wizer::Wizer;
 use wit_bindgen_core::{
     Files,
     wit_parser::{PackageId, Resolve},
 };
-use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+use wit_component::{ComponentEncoder, StringEncoding, WitPrinter, embed_component_metadata};
 
-/// The contract in `wit/`.
+/// The contract in `wit/`, and what the build adds to it.
 pub struct Wit {
     resolve: Resolve,
     package: PackageId,
+    build: PackageId,
 }
 
 impl Wit {
@@ -23,14 +25,24 @@ impl Wit {
     pub fn parse(folder: &str) -> Result<Self> {
         let mut resolve = Resolve::default();
         let (package, _) = resolve.push_dir(folder).context("reading wit/")?;
-        Ok(Self { resolve, package })
+        let build = resolve.push_file("guest/build/unprepared.wit")?;
+        Ok(Self { resolve, package, build })
+    }
+
+    /// The contract as one text, with the packages that it refers to.
+    pub fn text(&self) -> Result<String> {
+        let mut printer = WitPrinter::default();
+        let others: Vec<PackageId> =
+            self.resolve.packages.iter().map(|(id, _)| id).filter(|id| ![self.package, self.build].contains(id)).collect();
+        printer.print(&self.resolve, self.package, &others)?;
+        Ok(printer.output.to_string())
     }
 
     /// Writes `unprepared.h` and `unprepared.c`, the C side of the contract.
     pub fn write_bindings(&self, out: &Path) -> Result<()> {
         let mut files = Files::default();
         let mut resolve = self.resolve.clone();
-        let world = resolve.select_world(&[self.package], Some("unprepared"))?;
+        let world = resolve.select_world(&[self.build], Some("unprepared"))?;
         let options = wit_bindgen_c::Opts { no_object_file: true, ..Default::default() };
         options.build().generate(&mut resolve, world, &mut files)?;
         for (name, contents) in files.iter() {
@@ -40,12 +52,28 @@ impl Wit {
     }
 
     /// Wraps the module as a component of the world `sandbox`.
-    pub fn encode(&self, mut module: Vec<u8>) -> Result<Vec<u8>> {
+    pub fn encode(&self, mut module: Vec<u8>, luau: &str) -> Result<Vec<u8>> {
         let world = self.resolve.select_world(&[self.package], Some("sandbox"))?;
         embed_component_metadata(&mut module, &self.resolve, world, StringEncoding::UTF8, false)?;
-        ComponentEncoder::default().module(&module)?.validate(true).encode().context("encoding the component")
+        let component = ComponentEncoder::default().module(&module)?.validate(true).encode().context("encoding the component")?;
+        describe(&component, luau)
     }
 }
+
+/// Writes into the component what it is, and whose work is in it.
+fn describe(component: &[u8], luau: &str) -> Result<Vec<u8>> {
+    let mut metadata = AddMetadata::default();
+    metadata.name = AddMetadataField::Set("toolscript".into());
+    metadata.language = vec![("C++".into(), "17".into()), ("Luau".into(), luau.into())];
+    metadata.processed_by = vec![("toolscript".into(), env::var("CARGO_PKG_VERSION")?)];
+    metadata.version = AddMetadataField::Set(Version::new(env::var("CARGO_PKG_VERSION")?));
+    metadata.description = AddMetadataField::Set(Description::new(env::var("CARGO_PKG_DESCRIPTION")?));
+    metadata.licenses = AddMetadataField::Set(Licenses::new(LICENCES).context("the licences of the guest")?);
+    metadata.to_wasm(component).context("describing the component")
+}
+
+/// What the component is under, and what is in it: Luau and musl (MIT), the C++ runtime (Apache-2.0 with LLVM's exception).
+const LICENCES: &str = "(MIT OR Apache-2.0) AND MIT AND Apache-2.0 WITH LLVM-exception";
 
 /// Runs the export `init` and keeps the memory that it leaves, so that a run starts with the VM made and its libraries open.
 pub fn pre_initialise(module: &[u8]) -> Result<Vec<u8>> {

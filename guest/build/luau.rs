@@ -35,6 +35,13 @@ impl Luau {
         Ok(Self { root })
     }
 
+    /// The release, which the package's folder is named after: `luau0-src-0.22.0+luau735` has 0.735.
+    pub fn version(&self) -> String {
+        let path = self.root.to_string_lossy();
+        let number: Option<String> = path.split_once("+luau").map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect());
+        number.map_or_else(|| "unknown".into(), |number| format!("0.{number}"))
+    }
+
     /// All source files, in an order that is the same everywhere.
     pub fn sources(&self) -> Result<Vec<PathBuf>> {
         let mut sources = Vec::new();

@@ -6,6 +6,24 @@ use wasmtime::component::Component;
 /// Machine code for the target of this build; empty in a build without a guest.
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.cwasm"));
 
+/// The guest as a component, for hosts of other kinds; empty in a build without a guest.
+static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.wasm"));
+
+/// The box as a component: any host that runs components and implements [its imports](wit) gets the same one.
+///
+/// # Errors
+///
+/// When the program was built without a guest.
+pub fn component() -> Result<&'static [u8], EngineError> {
+    if COMPONENT.is_empty() { Err(EngineError::NoGuest) } else { Ok(COMPONENT) }
+}
+
+/// The contract between the box and its host, in WIT, with the packages that it refers to.
+#[must_use]
+pub fn wit() -> &'static str {
+    include_str!(concat!(env!("OUT_DIR"), "/toolscript.wit"))
+}
+
 /// Loads the image, which fails if this CPU lacks what it was compiled for.
 pub fn load(engine: &wasmtime::Engine) -> Result<Component, EngineError> {
     if IMAGE.is_empty() {

@@ -18,6 +18,7 @@ mod script;
 mod turns;
 
 pub use functions::{Functions, InvalidFunction};
+pub use image::{component, wit};
 pub use limits::{InvalidLimit, Limits};
 pub use outcome::{DecodeError, ErrorKind, Outcome, ScriptError};
 pub use receipt::{HostCalls, Receipt};

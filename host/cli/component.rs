@@ -1,0 +1,45 @@
+//! `toolscript component` and `toolscript wit`: the box for hosts of other kinds.
+
+use super::terminal::{self, Output};
+use anyhow::{Context as _, Result};
+use clap::Args;
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+use toolscript::ErrorKind;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// The file to write; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "toolscript.wasm")]
+    output: PathBuf,
+}
+
+/// Writes the component; an error is wrong usage.
+pub fn component(arguments: &Arguments) -> Result<ExitCode> {
+    let component = match toolscript::component() {
+        Ok(component) => component,
+        Err(error) => {
+            terminal::error_line(&error.to_string());
+            return Ok(ExitCode::from(ErrorKind::Internal.exit_code()));
+        }
+    };
+    if arguments.output == Path::new("-") {
+        anyhow::ensure!(!io::stdout().is_terminal(), "the component is not text; name a file with -o, or use a pipe");
+        io::stdout().lock().write_all(component).context("standard output can't be written to")?;
+    } else {
+        #[expect(clippy::disallowed_methods, reason = "a file that the person named, not one of a script's")]
+        std::fs::write(&arguments.output, component).with_context(|| format!("can't write {}", arguments.output.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the contract.
+pub fn wit() -> Result<ExitCode> {
+    let mut output = Output::new();
+    output.bytes(toolscript::wit().as_bytes());
+    output.finish().context("standard output can't be written to")?;
+    Ok(ExitCode::SUCCESS)
+}
