@@ -231,6 +231,7 @@ async fn races_of_removing_replacing_and_emptying_leave_the_count_exact() {
             for size in 0..1000 {
                 let _ = files.write("f", &vec![b'x'; 1000 + size], WriteMode::Overwrite, &mut Quota::default());
                 let _ = files.edit("f", "x", "yy", true, &mut Quota::default());
+                let _ = files.write("f", &[b'x'; 1000], WriteMode::Append, &mut Quota::default());
             }
         }
     });

@@ -286,7 +286,7 @@ fn nothing_is_made_by_looking() {
     let dir = IoDir::new();
     let files: &Files = &dir.io.files;
     assert!(files.read_raw("a/b", 10).is_err() && files.remove("a").is_err() && files.list("a").is_err());
-    assert!(files.edit("a", "x", "y", true, &mut Quota::default()).is_err() && files.read("a", 1, None, 10).is_err());
+    assert!(files.edit("a", "x", "y", true, &mut Quota::default()).is_err() && files.read("a", 1, None, 10, &|| true).is_err());
     assert!(files.glob(&GlobQuery::new("**"), &|| true).is_ok() && files.grep(&GrepQuery::new("x"), &|| true).is_ok());
     assert!(!dir.path().exists());
 }

@@ -7,6 +7,7 @@
 mod atomic_writes;
 mod cancellation;
 mod cli;
+mod component;
 mod examples;
 mod file_model;
 #[cfg(target_os = "linux")]

@@ -239,6 +239,7 @@ async fn an_edit_keeps_line_endings() {
     assert_eq!(get(&dir, "f"), "1\r\n1.5\r\n2\r\nthree\r\n");
     sandbox.edit("f", "2\r\nthree", "2\r\n3", false).await.expect("edited");
     assert_eq!(get(&dir, "f"), "1\r\n1.5\r\n2\r\n3\r\n");
+    assert_eq!(message(sandbox.edit("f", "3\r\n", "3\n", false).await), "f: the new text is the same as the old one");
     // Where both are in use, a text is what it is.
     put(&dir, "f", "one\r\ntwo\nthree\r\n");
     assert_eq!(message(sandbox.edit("f", "one\ntwo", "x", false).await), "f: the text to replace is not in the file");
@@ -284,6 +285,8 @@ async fn the_limit_of_the_disk_holds_for_every_call() {
     sandbox.write("f", vec![0; 1500], WriteMode::Create).await.expect("written");
     assert_eq!(message(sandbox.write("folder/g", vec![0; 2000], WriteMode::Create).await), limit);
     assert_eq!(message(sandbox.write("g", vec![0; 2000], WriteMode::Append).await), limit);
+    assert_eq!(message(sandbox.write("1/2/3/4/5/f", "x", WriteMode::Create).await), limit);
+    assert_eq!(message(sandbox.write("1/2/3/4/5/f", "x", WriteMode::Append).await), limit);
     assert_eq!(sandbox.list(".").await.expect("listed").len(), 1, "nothing was made");
     // Old and new are there together for a moment.
     assert_eq!(message(sandbox.write("f", vec![0; 2500], WriteMode::Overwrite).await), limit);

@@ -142,10 +142,27 @@ async fn a_search_that_finds_too_much_is_cut_and_flagged() {
     assert!(found.matches.iter().all(|found| found.cut && found.text.len() == 1024 && found.text.chars().all(|letter| letter == 'é')));
     let bytes: usize = found.matches.iter().map(|found| found.text.len()).sum();
     assert!((40 << 10..=50 << 10).contains(&bytes), "{bytes} bytes");
-    // A line that does not fit into what a search may hold.
+    // A line that does not fit into what a search may hold: less for an expression, and least for a large one.
     put(&dir, "many", "x".repeat(9 << 20));
     let found = sandbox.grep(GrepQuery::new("x")).await.expect("found");
     assert_eq!((found.matches.len(), found.skipped), (0, 1));
+    put(&dir, "many", "x".repeat(100_000));
+    for (pattern, skipped) in [("x$", 0), (r"\w{5,20}", 1)] {
+        let found = sandbox.grep(GrepQuery::new(pattern).as_regex()).await.expect("found");
+        assert_eq!((found.matches.len(), found.skipped), (1 - skipped, skipped as u64), "{pattern}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_text_for_a_reader_is_text_for_a_search() {
+    let dir = IoDir::new();
+    let sandbox = sandbox(&dir);
+    put(&dir, "late", [&b"needle\n".repeat(2000)[..], b"\0needle\rx\n"].concat());
+    put(&dir, "utf16", b"\xff\xfen\0e\0e\0d\0l\0e\0");
+    let found = sandbox.grep(GrepQuery::new("needle\rx")).await.expect("found");
+    assert_eq!((found.matches.len(), found.matches[0].line, found.files, found.binary), (1, 2001, 1, 1));
+    assert!(matches!(sandbox.read("late", 1, None).await, Ok(toolscript::Contents::Text(_))));
+    assert!(matches!(sandbox.read("utf16", 1, None).await, Ok(toolscript::Contents::Binary { .. })));
 }
 
 #[tokio::test]
@@ -158,6 +175,7 @@ async fn a_search_ends_with_the_time_that_it_has_or_with_its_caller() {
     let late = "it took too long, or is not wanted any more";
     assert_eq!(message(sandbox.grep(GrepQuery::new("x")).await), late);
     assert_eq!(message(sandbox.glob(GlobQuery::new("**")).await), late);
+    assert_eq!(message(sandbox.read("f", 1, None).await), late);
     let files: &Files = sandbox.files();
     assert_eq!(message(files.grep(&GrepQuery::new("x").in_path("f"), &|| false)), late);
 }

@@ -131,7 +131,7 @@ fn list(files: &Files, path: &str, output: &mut Output) -> Result<ExitCode, File
     let infos = files.list(path)?;
     let width = infos.iter().map(|info| size(info).len()).max().unwrap_or(0);
     for info in &infos {
-        let time = info.modified.map_or_else(String::new, moment);
+        let time = info.modified.and_then(moment).unwrap_or_default();
         let (size, time) = (format!("{:>width$}", size(info)), output.paint(FAINT, &format!("{time:20}")));
         let name = name(info, output);
         output.plain(&format!("{size}  {time}  {name}"));

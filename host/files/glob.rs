@@ -1,6 +1,7 @@
 //! Files and folders by their names.
 
 use super::{
+    MAX_PATH,
     error::FileError,
     list::FileInfo,
     path::FilePath,
@@ -54,7 +55,7 @@ pub struct GlobFound {
     pub entries: Vec<FileInfo>,
     /// There are more.
     pub truncated: bool,
-    /// Names that are not UTF-8, which no pattern fits, and folders that can't be read.
+    /// Names that are not UTF-8, which no pattern fits, paths that are too long, and folders that can't be read.
     pub skipped: u64,
 }
 
@@ -80,6 +81,11 @@ impl Files {
                 found.skipped += walker.try_enter(&next)?;
             }
             if !pattern.matches(&next.path) {
+                continue;
+            }
+            // What has no path that a call would take is not found.
+            if base.len() + next.path.len() > MAX_PATH {
+                found.skipped += 1;
                 continue;
             }
             bytes += base.len() + next.path.len();

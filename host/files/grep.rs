@@ -1,12 +1,13 @@
 //! Lines by what is in them.
 
 use super::{
-    MAX_TEXT,
+    MAX_PATH, MAX_TEXT,
     error::FileError,
     glob::Place,
     handle::Mode,
     pattern::{MAX_PATTERN, Pattern, is_hidden},
     quota::Quota,
+    read::{START, read_block},
     root::Files,
     walk,
     walker::{Found, Walker},
@@ -15,7 +16,7 @@ use cap_fs_ext::OpenOptionsSyncExt as _;
 use cap_std::fs::File;
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish, SinkMatch};
+use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
 use std::io::{self, Read};
 
 /// Lines that are returned, unless the caller wants fewer or more.
@@ -24,13 +25,14 @@ const MAX_MATCHES: usize = 1000;
 /// Bytes of a line that are returned.
 const MAX_LINE: usize = 1 << 10;
 
-/// Bytes that a search holds of one file: a line has to fit in them. A hostile expression takes for each byte as long as it is large,
-/// and can't be interrupted before it has seen all that is held.
+/// Bytes that a search for a literal text holds of one file: a line has to fit in them.
 const MAX_HELD: usize = 4 << 20;
-const MAX_HELD_BY_REGEX: usize = 128 << 10;
 
-/// Bytes that a regular expression may become, and bytes that it may remember while it runs.
-const MAX_MACHINE: usize = 1 << 20;
+/// Bytes that a regular expression may become, and bytes of a file that are held then. A hostile expression takes for each byte as long as
+/// it is large, and can't be interrupted before it has seen all that is held.
+const MACHINES: [(usize, usize); 2] = [(256 << 10, 128 << 10), (1 << 20, 32 << 10)];
+
+/// Bytes that an expression may remember while it runs.
 const MAX_CACHE: usize = 8 << 20;
 
 /// What is looked for in files.
@@ -81,7 +83,8 @@ impl GrepQuery {
         self
     }
 
-    fn matcher(&self) -> Result<RegexMatcher, FileError> {
+    /// What finds the text, and how many bytes of a file it may be given at once.
+    fn matcher(&self) -> Result<(RegexMatcher, usize), FileError> {
         let wrong = |reason: &str| FileError::Argument(format!("the pattern can't be used: {reason}"));
         if self.pattern.is_empty() {
             return Err(wrong("it is empty"));
@@ -93,9 +96,16 @@ impl GrepQuery {
             return Err(wrong("it has a newline, and is compared with one line at a time"));
         }
         let mut builder = RegexMatcherBuilder::new();
-        // `^` and `$` are where lines begin and end, however they end.
-        builder.multi_line(true).crlf(true).fixed_strings(!self.regex).size_limit(MAX_MACHINE).dfa_size_limit(MAX_CACHE);
-        builder.build(&self.pattern).map_err(|error| {
+        builder.dfa_size_limit(MAX_CACHE);
+        let built = if self.regex {
+            // `^` and `$` are where lines begin and end, however they end.
+            builder.multi_line(true).crlf(true);
+            let mut build = |(size, held)| builder.size_limit(size).build(&self.pattern).map(|matcher| (matcher, held));
+            build(MACHINES[0]).or_else(|_| build(MACHINES[1]))
+        } else {
+            builder.fixed_strings(true).line_terminator(Some(b'\n')).build(&self.pattern).map(|matcher| (matcher, MAX_HELD))
+        };
+        built.map_err(|error| {
             // The parser draws a picture of the place first.
             let text = error.to_string();
             wrong(text.lines().last().unwrap_or_default().trim().trim_start_matches("error: "))
@@ -113,10 +123,10 @@ pub struct GrepFound {
     pub truncated: bool,
     /// Files that were searched.
     pub files: u64,
-    /// Files that are not text, which were not.
+    /// Files that were not, as there is a NUL in their first 8 KiB.
     pub binary: u64,
     /// Files and folders that can't be read or named, or have lines that are too long: of more than 4 MiB, or 128 KiB for a regular
-    /// expression.
+    /// expression, or 32 KiB for a large one.
     pub skipped: u64,
 }
 
@@ -168,6 +178,8 @@ impl Files {
                 search.found.skipped += walker.try_enter(&next)?;
             } else if filter.as_ref().is_none_or(|filter| filter.fits(&next)) {
                 match open(&next) {
+                    // What has no path that a call would take is not found.
+                    Ok(Some(_)) if base.len() + next.path.len() > MAX_PATH => search.found.skipped += 1,
                     Ok(Some(file)) => search.file(file, [base.as_str(), &next.path].concat())?,
                     Ok(None) => {}
                     Err(_) => search.found.skipped += 1,
@@ -211,40 +223,48 @@ struct Search<'a> {
     is_wanted: &'a dyn Fn() -> bool,
     found: GrepFound,
     bytes: usize,
+    /// The first bytes of a file.
+    start: Vec<u8>,
 }
 
 impl<'a> Search<'a> {
-    fn new(query: &'a GrepQuery, matcher: RegexMatcher, is_wanted: &'a dyn Fn() -> bool) -> Self {
-        let held = if query.regex { MAX_HELD_BY_REGEX } else { MAX_HELD };
+    fn new(query: &'a GrepQuery, (matcher, held): (RegexMatcher, usize), is_wanted: &'a dyn Fn() -> bool) -> Self {
         let mut searcher = SearcherBuilder::new();
-        searcher.line_number(true).line_terminator(LineTerminator::crlf()).heap_limit(Some(held));
-        let searcher = searcher.binary_detection(BinaryDetection::quit(0)).build();
-        Self { query, matcher, searcher, is_wanted, found: GrepFound::default(), bytes: 0 }
+        searcher.line_number(true).heap_limit(Some(held)).bom_sniffing(false);
+        if query.regex {
+            searcher.line_terminator(LineTerminator::crlf());
+        }
+        Self {
+            query,
+            matcher,
+            searcher: searcher.build(),
+            is_wanted,
+            found: GrepFound::default(),
+            bytes: 0,
+            start: Vec::with_capacity(START),
+        }
     }
 
-    fn file(&mut self, file: File, name: String) -> Result<(), FileError> {
-        let before = self.found.matches.len();
-        let mut lines = Lines { query: self.query, found: &mut self.found, bytes: self.bytes, name: &name, is_binary: false };
-        let searched = self.searcher.search_reader(&self.matcher, Wanted { file, is_wanted: self.is_wanted }, &mut lines);
-        let (bytes, is_binary) = (lines.bytes, lines.is_binary);
+    fn file(&mut self, mut file: File, name: String) -> Result<(), FileError> {
+        if read_block(&mut file, START, &mut self.start).is_err() {
+            self.found.skipped += 1;
+            return Ok(());
+        }
+        if self.start.contains(&0) {
+            self.found.binary += 1;
+            return Ok(());
+        }
+        let mut lines = Lines { query: self.query, found: &mut self.found, bytes: self.bytes, name: &name };
+        let contents = self.start.chain(Wanted { file, is_wanted: self.is_wanted });
+        let searched = self.searcher.search_reader(&self.matcher, contents, &mut lines);
+        self.bytes = lines.bytes;
         if !(self.is_wanted)() {
             return Err(FileError::Unwanted);
         }
+        // What was found before an error is true.
         match searched {
-            Ok(()) if !is_binary => {
-                self.found.files += 1;
-                self.bytes = bytes;
-            }
-            Ok(()) => {
-                self.found.binary += 1;
-                self.found.matches.truncate(before);
-                self.found.truncated = false;
-            }
-            // What was found in it before is true.
-            Err(_) => {
-                self.found.skipped += 1;
-                self.bytes = bytes;
-            }
+            Ok(()) => self.found.files += 1,
+            Err(_) => self.found.skipped += 1,
         }
         Ok(())
     }
@@ -269,7 +289,6 @@ struct Lines<'a> {
     found: &'a mut GrepFound,
     bytes: usize,
     name: &'a str,
-    is_binary: bool,
 }
 
 impl Sink for Lines<'_> {
@@ -291,10 +310,5 @@ impl Sink for Lines<'_> {
         let line = found.line_number().unwrap_or(0);
         self.found.matches.push(GrepMatch { name: self.name.to_owned(), line, text: text.to_owned(), cut });
         Ok(true)
-    }
-
-    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {
-        self.is_binary = finish.binary_byte_offset().is_some();
-        Ok(())
     }
 }

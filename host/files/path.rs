@@ -70,7 +70,7 @@ impl FilePath {
     /// # Errors
     ///
     /// When the path can only be a folder.
-    pub fn split(&self) -> Result<(impl Iterator<Item = &str>, &str), FileError> {
+    pub fn split(&self) -> Result<(impl Iterator<Item = &str> + Clone, &str), FileError> {
         if self.folder || self.name.is_empty() {
             return Err(FileError::folder(self));
         }

@@ -78,7 +78,7 @@ impl Quota {
 
     /// Whether a file may be made.
     pub(super) fn check_files(&self) -> Result<(), FileError> {
-        self.check(self.files, "files")
+        self.check(self.files, 1, "files")
     }
 
     /// Counts a file that was made.
@@ -86,9 +86,9 @@ impl Quota {
         self.files += 1;
     }
 
-    /// Whether a folder may be made: there may be as many as files.
-    pub(super) fn check_folders(&self) -> Result<(), FileError> {
-        self.check(self.folders, "folders")
+    /// Whether so many folders may be made: there may be as many as files.
+    pub(super) fn check_folders(&self, more: u64) -> Result<(), FileError> {
+        self.check(self.folders, more, "folders")
     }
 
     /// Counts a folder that was made.
@@ -96,8 +96,8 @@ impl Quota {
         self.folders += 1;
     }
 
-    fn check(&self, count: u64, what: &str) -> Result<(), FileError> {
+    fn check(&self, count: u64, more: u64, what: &str) -> Result<(), FileError> {
         let max = self.max_files;
-        if count < max { Ok(()) } else { Err(FileError::Limit(format!("too many {what} created (max {max})"))) }
+        if count.saturating_add(more) <= max { Ok(()) } else { Err(FileError::Limit(format!("too many {what} created (max {max})"))) }
     }
 }

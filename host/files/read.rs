@@ -1,6 +1,6 @@
 //! The contents of one file: some of its lines, an image, or all of its bytes.
 
-use super::{error::FileError, handle::Mode, path::FilePath, quota::Quota, root::Files, walk, window::Window};
+use super::{MAX_BLOCK, error::FileError, handle::Mode, path::FilePath, quota::Quota, root::Files, walk, window::Window};
 use cap_std::fs::File;
 use std::{
     fmt::Write as _,
@@ -12,7 +12,7 @@ pub const MAX_LINES: u64 = 2000;
 pub const MAX_TEXT: usize = 50 << 10;
 
 /// Bytes at the start of a file that tell text from something else.
-const START: usize = 8 << 10;
+pub const START: usize = 8 << 10;
 
 /// What is in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,12 +116,21 @@ impl TextPart {
 
 impl Files {
     /// Lines of a text from a number on, which counts from 1: at most 2,000 and at most 50 KiB, whole ones; or an image, or the bytes
-    /// of what is neither, if there are at most so many. It blocks.
+    /// of what is neither, if there are at most so many. It blocks, as all lines are counted; `is_wanted` is asked on the way whether to go
+    /// on.
     ///
     /// # Errors
     ///
-    /// When the path breaks a rule, there is no such file, it can't be read, it has fewer lines, or is no text and larger.
-    pub fn read(&self, path: &str, offset: u64, limit: Option<u64>, max_bytes: u64) -> Result<Contents, FileError> {
+    /// When the path breaks a rule, there is no such file, it can't be read, it has fewer lines, is no text and larger, or not wanted any
+    /// more.
+    pub fn read(
+        &self,
+        path: &str,
+        offset: u64,
+        limit: Option<u64>,
+        max_bytes: u64,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Result<Contents, FileError> {
         let path = self.resolve(path.as_bytes())?;
         if offset == 0 {
             return Err(FileError::argument(&path, "the offset counts from 1"));
@@ -136,7 +145,14 @@ impl Files {
             return Ok(Contents::Binary { bytes: all(file, &path, max_bytes)? });
         }
         let limit = limit.unwrap_or(MAX_LINES).min(MAX_LINES);
-        let window = Window::read(&mut file, block, offset, limit).map_err(|error| FileError::system(&path, &error))?;
+        let mut window = Window::new(offset, limit);
+        while !block.is_empty() {
+            window.add(&block);
+            if !is_wanted() {
+                return Err(FileError::Unwanted);
+            }
+            read_block(&mut file, MAX_BLOCK / 4, &mut block).map_err(|error| FileError::system(&path, &error))?;
+        }
         window.part(&path).map(Contents::Text)
     }
 

@@ -77,7 +77,7 @@ fn open_new(files: &Files, path: &FilePath, mode: Mode, quota: &mut Quota) -> Re
     let (folders, name) = path.split()?;
     quota.check_files()?;
     let mut ledger = Ledger::open(files);
-    let folder = make_folders(files, path, folders, quota, &mut ledger)?;
+    let folder = make_folders(files, path, folders, ENTRY, quota, &mut ledger)?;
     ledger.take(ENTRY)?;
     match folder.open_with(name, options(mode).create_new(true)) {
         Ok(file) => {
@@ -91,14 +91,18 @@ fn open_new(files: &Files, path: &FilePath, mode: Mode, quota: &mut Quota) -> Re
     }
 }
 
-/// The folder at the end of a path; what of it does not exist is made.
+/// The folder at the end of a path; what of it does not exist is made, if there is room for all of it and for so many bytes more.
 pub fn make_folders<'a>(
     files: &Files,
     path: &FilePath,
-    components: impl Iterator<Item = &'a str>,
+    components: impl Iterator<Item = &'a str> + Clone,
+    more: u64,
     quota: &mut Quota,
     ledger: &mut Ledger<'_>,
 ) -> Result<Arc<Dir>, FileError> {
+    let missing = missing_folders(files, path, components.clone())?;
+    quota.check_folders(missing)?;
+    ledger.check(missing.saturating_mul(ENTRY).saturating_add(more))?;
     let mut folder = files.make_root(path)?;
     for name in components {
         folder = Arc::new(match step(&folder, path, name)? {
@@ -109,8 +113,20 @@ pub fn make_folders<'a>(
     Ok(folder)
 }
 
+/// How many folders of a path do not exist.
+fn missing_folders<'a>(files: &Files, path: &FilePath, mut components: impl Iterator<Item = &'a str>) -> Result<u64, FileError> {
+    let Some(mut folder) = files.root(path)? else { return Ok(components.count() as u64) };
+    while let Some(name) = components.next() {
+        match step(&folder, path, name)? {
+            Some(next) => folder = Arc::new(next),
+            None => return Ok(1 + components.count() as u64),
+        }
+    }
+    Ok(0)
+}
+
 fn make_folder(folder: &Dir, path: &FilePath, name: &str, quota: &mut Quota, ledger: &mut Ledger<'_>) -> Result<Dir, FileError> {
-    quota.check_folders()?;
+    quota.check_folders(1)?;
     ledger.take(ENTRY)?;
     match folder.create_dir(name) {
         Ok(()) => quota.made_folder(),

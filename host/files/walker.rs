@@ -15,8 +15,8 @@ use std::{
 
 /// Names that are held at once, of all folders on the way together: half of what is left for each, and at least a few. A folder with
 /// more names is read again for the next ones.
-const NAMES: usize = 16 * 1024;
-const FEW_NAMES: usize = 64;
+const NAMES: usize = 64 * 1024;
+const FEW_NAMES: usize = 1024;
 
 /// A walk. It goes into a folder only when told to.
 pub struct Walker<'a> {

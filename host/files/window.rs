@@ -1,12 +1,10 @@
 //! Some lines of a text, while all of it passes by.
 
 use super::{
-    MAX_BLOCK,
     error::FileError,
     path::FilePath,
-    read::{CutBy, MAX_TEXT, TextPart, read_block},
+    read::{CutBy, MAX_TEXT, TextPart},
 };
-use cap_std::fs::File;
 
 /// The lines that were asked for, and what the rest of the file comes to.
 pub struct Window {
@@ -27,9 +25,9 @@ pub struct Window {
 }
 
 impl Window {
-    /// Reads the whole file, whose first block is there already.
-    pub fn read(file: &mut File, mut block: Vec<u8>, offset: u64, limit: u64) -> std::io::Result<Self> {
-        let mut window = Self {
+    /// At most so many lines, from a number on.
+    pub fn new(offset: u64, limit: u64) -> Self {
+        Self {
             offset,
             limit,
             kept: Vec::new(),
@@ -40,15 +38,7 @@ impl Window {
             is_full: false,
             line_cut: false,
             bytes: 0,
-        };
-        while !block.is_empty() {
-            window.add(&block);
-            read_block(file, MAX_BLOCK / 4, &mut block)?;
         }
-        if window.open_line && window.takes() {
-            window.lines += 1;
-        }
-        Ok(window)
     }
 
     /// Whether the line in progress is one of those asked for.
@@ -56,7 +46,8 @@ impl Window {
         !self.is_full && self.ended + 1 >= self.offset && self.lines < self.limit
     }
 
-    fn add(&mut self, mut block: &[u8]) {
+    /// Lets the next bytes of the file pass by.
+    pub fn add(&mut self, mut block: &[u8]) {
         self.bytes += block.len() as u64;
         while !block.is_empty() {
             // What is not asked for is counted, which is faster.
@@ -96,8 +87,11 @@ impl Window {
         }
     }
 
-    /// What was asked for.
-    pub fn part(self, path: &FilePath) -> Result<TextPart, FileError> {
+    /// What was asked for, once all has passed by.
+    pub fn part(mut self, path: &FilePath) -> Result<TextPart, FileError> {
+        if self.open_line && self.takes() {
+            self.lines += 1;
+        }
         let total_lines = self.ended + u64::from(self.open_line);
         if self.offset > total_lines.max(1) {
             let lines = if total_lines == 1 { "line" } else { "lines" };

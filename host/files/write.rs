@@ -91,7 +91,11 @@ impl Files {
         let is_new = walk::open_existing(self, path, Mode::Append)?.is_none();
         Ledger::open(self).check(if is_new { size.saturating_add(ENTRY) } else { size })?;
         let opened = walk::open(self, path, Mode::Append, quota)?;
-        Handle::new(opened.file, path.clone(), Mode::Append)?.write_guarded(contents, quota, &mut Touched::default(), self)
+        let mut handle = Handle::new(opened.file, path.clone(), Mode::Append)?;
+        handle.count(self)?;
+        let written = handle.write_guarded(contents, quota, &mut Touched::default(), self);
+        handle.close(self);
+        written
     }
 
     /// Replaces a text in a file that fits into a quota: where it is once, or all of it. It blocks.
@@ -107,9 +111,6 @@ impl Files {
         if old.is_empty() {
             return Err(FileError::argument(&path, "the text to replace is empty"));
         }
-        if old == new {
-            return Err(FileError::argument(&path, "the new text is the same as the old one"));
-        }
         // Nobody writes between the look and the change.
         let _alone = self.shrinking().write();
         let file = walk::open(self, &path, Mode::ReadUpdate, &mut Quota::new(0, 0))?.file;
@@ -117,6 +118,9 @@ impl Files {
         let contents = read::all(file, &path, quota.max_bytes())?;
         let endings = Endings::of(&contents);
         let (old, new) = (endings.apply(old), endings.apply(new));
+        if old == new {
+            return Err(FileError::argument(&path, "the new text is the same as the old one"));
+        }
         let count = memmem::find_iter(&contents, old.as_bytes()).count();
         match count {
             0 => return Err(FileError::argument(&path, "the text to replace is not in the file")),
@@ -175,8 +179,7 @@ fn place(files: &Files, path: &FilePath, contents: &[u8], target: Target, quota:
         quota.check_files()?;
     }
     let mut ledger = Ledger::open(files);
-    ledger.check(taken)?;
-    let folder = walk::make_folders(files, path, folders, quota, &mut ledger)?;
+    let folder = walk::make_folders(files, path, folders, taken, quota, &mut ledger)?;
     ledger.take(taken)?;
     quota.write(size)?;
     let root = files.make_root(path)?;

@@ -47,7 +47,9 @@ fn canonical(uri: &str) -> Option<String> {
     if uri.len() > MAX_URI {
         return None;
     }
-    resources::name_of(uri).map(|name| resources::uri(&name))
+    let name = resources::name_of(uri)?;
+    let components: Vec<&str> = name.split('/').filter(|component| !matches!(*component, "" | ".")).collect();
+    Some(resources::uri(&components.join("/")))
 }
 
 /// What a run has changed.

@@ -99,7 +99,7 @@ impl Sandbox {
     /// As [`Files::read`].
     pub async fn read(&self, path: &str, offset: u64, limit: Option<u64>) -> Result<Contents, FileError> {
         let path = path.to_owned();
-        self.blocking(move |io| io.files.read(&path, offset, limit, io.max_bytes)).await
+        self.searching(move |io, is_wanted| io.files.read(&path, offset, limit, io.max_bytes, is_wanted)).await
     }
 
     /// All bytes of a file.
@@ -148,7 +148,7 @@ impl Sandbox {
     ///
     /// As [`Files::glob`].
     pub async fn glob(&self, query: GlobQuery) -> Result<GlobFound, FileError> {
-        self.searching(move |files, is_wanted| files.glob(&query, is_wanted)).await
+        self.searching(move |io, is_wanted| io.files.glob(&query, is_wanted)).await
     }
 
     /// Lines that have a text in them; see [`Files::grep`]. It takes as long as a script may.
@@ -157,7 +157,7 @@ impl Sandbox {
     ///
     /// As [`Files::grep`].
     pub async fn grep(&self, query: GrepQuery) -> Result<GrepFound, FileError> {
-        self.searching(move |files, is_wanted| files.grep(&query, is_wanted)).await
+        self.searching(move |io, is_wanted| io.files.grep(&query, is_wanted)).await
     }
 
     /// Removes a file, and answers with its path from home on.
@@ -186,12 +186,12 @@ impl Sandbox {
 
     async fn searching<R: Send + 'static>(
         &self,
-        work: impl FnOnce(&Files, &dyn Fn() -> bool) -> Result<R, FileError> + Send + 'static,
+        work: impl FnOnce(&Io, &dyn Fn() -> bool) -> Result<R, FileError> + Send + 'static,
     ) -> Result<R, FileError> {
         let gone = CancellationToken::new();
         let _gone = gone.clone().drop_guard();
         let (started, timeout) = (Instant::now(), self.limits.timeout);
-        self.blocking(move |io| work(&io.files, &|| !gone.is_cancelled() && started.elapsed() < timeout)).await
+        self.blocking(move |io| work(io, &|| !gone.is_cancelled() && started.elapsed() < timeout)).await
     }
 
     async fn blocking<R: Send + 'static>(&self, work: impl FnOnce(&Io) -> Result<R, FileError> + Send + 'static) -> Result<R, FileError> {

@@ -120,6 +120,9 @@ pub const GREP: FileTool = FileTool {
             if found.truncated {
                 lines.push("(there are more; use a narrower pattern, path or glob)".into());
             }
+            if found.binary > 0 {
+                lines.push(format!("({} skipped)", count(found.binary, "binary file", "binary files")));
+            }
             if found.skipped > 0 {
                 lines.push(format!("({} could not be read)", count(found.skipped, "file", "files")));
             }
@@ -177,7 +180,7 @@ fn line(info: &FileInfo) -> String {
         FileKind::File => count(info.bytes, "byte", "bytes"),
         other => other.name().into(),
     };
-    let modified = info.modified.map(|time| format!(", {}", moment(time))).unwrap_or_default();
+    let modified = info.modified.and_then(moment).map(|time| format!(", {time}")).unwrap_or_default();
     format!("{} ({what}{modified})", one_line(&info.name))
 }
 
@@ -186,8 +189,8 @@ fn entry(key: &str, info: &FileInfo) -> Value {
     if info.kind == FileKind::File {
         entry["bytes"] = json!(info.bytes);
     }
-    if let Some(time) = info.modified {
-        entry["modified"] = json!(moment(time));
+    if let Some(time) = info.modified.and_then(moment) {
+        entry["modified"] = json!(time);
     }
     entry
 }

@@ -46,7 +46,7 @@ pub const READ: FileTool = FileTool {
         let path = fields.text("path")?;
         let offset = fields.whole_number("offset", 1, "")?.unwrap_or(1);
         let limit = fields.whole_number("limit", 0, "")?;
-        Ok(Work::new(0, move |io, _| Ok(answer(&path, io.files.read(&path, offset, limit, MAX_BYTES)?))))
+        Ok(Work::new(0, move |io, is_wanted| Ok(answer(&path, io.files.read(&path, offset, limit, MAX_BYTES, is_wanted)?))))
     },
 };
 
