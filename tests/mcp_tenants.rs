@@ -49,6 +49,19 @@ async fn each_has_files_of_their_own_in_a_folder_that_names_nobody() {
     assert_eq!(read.last()["error"]["code"], missing.last()["error"]["code"]);
     assert_eq!(eve.ask("resources/list", json!({})).await.last()["result"]["resources"], json!([]));
 
+    for (tool, arguments, answer) in [
+        ("read_file", json!({ "path": "secret.txt" }), "secret.txt: No such file or directory"),
+        ("read_file", json!({ "path": format!("../{}/secret.txt", names[0]) }), "path cannot contain '..' traversal"),
+        ("edit_file", json!({ "path": "secret.txt", "old": "of", "new": "by" }), "secret.txt: No such file or directory"),
+        ("list_files", json!({ "path": names[0] }), &format!("{}: No such file or directory", names[0])),
+        ("list_files", json!({}), "(the folder is empty)"),
+        ("glob_files", json!({ "pattern": "**" }), "(nothing fits)"),
+        ("grep_files", json!({ "pattern": "alice" }), "(no line in 0 files)"),
+    ] {
+        let said = eve.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
+        assert_eq!(said.last()["result"]["content"][0]["text"], answer, "{tool} {arguments}");
+    }
+
     eve.result("io.open('secret.txt', 'w'):write('of eve'):close()").await;
     assert_eq!(alice.result("return io.open('secret.txt'):read('*a')").await, "of alice");
     assert_eq!(folders(folder.path()).len(), 2);

@@ -83,10 +83,10 @@ async fn what_is_too_much_is_cut_between_lines_and_says_where_to_go_on() {
     let rest = text(&sandbox, "many", 2001, None).await;
     assert_eq!((rest.lines, rest.cut_by, rest.next), (500, None, None));
 
-    // 3,000 characters a line: 17 of them are 51,017 bytes.
-    put(&dir, "wide", format!("{}\n", "é".repeat(1500)).repeat(100));
+    // 3,000 characters a line: 8 of them are 48,008 bytes.
+    put(&dir, "wide", format!("{}\n", "é".repeat(3000)).repeat(100));
     let part = text(&sandbox, "wide", 1, None).await;
-    assert_eq!((part.lines, part.text.len(), part.cut_by, part.next), (17, 17 * 3001, Some(CutBy::Bytes), Some(18)));
+    assert_eq!((part.lines, part.text.len(), part.cut_by, part.next), (8, 8 * 6001, Some(CutBy::Bytes), Some(9)));
     assert!(!part.line_cut);
 
     // Reading on from where it says comes by each line once.
