@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicBool, Ordering},
 };
-use toolscript::{Files, GlobQuery, GrepQuery, Quota, Sandbox, WriteMode};
+use toolscript::{Files, FilesError, GlobQuery, GrepQuery, Quota, Sandbox, WriteMode};
 
 const MAX_BYTES: u64 = 50 << 20;
 
@@ -174,6 +174,7 @@ async fn temporary_files_are_hidden_from_every_call_and_swept() {
     assert_eq!(dir.result::<Vec<String>>("return io.list()").await, ["f"]);
     let message: String = dir.result("return (select(2, pcall(io.open, '.toolscript-tmp/left-behind')))").await;
     assert_eq!(message, "path cannot contain '.toolscript-tmp', a reserved name");
+    assert!(matches!(dir.io.files.folder(".toolscript-tmp"), Err(FilesError::Reserved)));
     let limited = dir.io.files.clone().with_disk_limit(1100).expect("counted");
     limited.write("f", b"z", WriteMode::Append, &mut Quota::default()).expect("what is left behind does not count");
 

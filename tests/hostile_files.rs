@@ -1,8 +1,8 @@
 //! The table "Files" of hostile inputs: what is refused, and that nothing outside of the io dir was read, made or changed.
 
 use crate::{
+    links::{LINKS, Swapper, THROUGH, plant_links},
     support::{IoDir, engine, limited, outcome, picture},
-    swapper::Swapper,
 };
 use std::{
     ffi::OsStr,
@@ -13,7 +13,6 @@ use std::{
         fs::{FileTypeExt as _, symlink},
         net::UnixListener,
     },
-    path::Path,
     process::Command,
     sync::Arc,
     time::Duration,
@@ -82,37 +81,14 @@ async fn bad_paths_end_in_the_documented_error() {
 #[tokio::test]
 async fn links_are_refused_by_every_call() {
     let dir = IoDir::new().made();
-    let outside = dir.outside().join("outside");
-    fs::create_dir(&outside).expect("a folder");
-    fs::write(outside.join("secret"), SECRET).expect("a file");
-    fs::write(dir.path().join("inside"), "inside").expect("a file");
-    fs::create_dir(dir.path().join("folder")).expect("a folder");
-    let inside = dir.path().join("inside");
-    for (target, name) in [
-        (outside.join("secret").as_path(), "to_file"),
-        (outside.as_path(), "to_folder"),
-        (Path::new("inside"), "relative"),
-        (Path::new("../outside/secret"), "relative_out"),
-        (Path::new("to_file"), "chained"),
-        (Path::new("looped"), "looped"),
-        (outside.join("new").as_path(), "dangling"),
-        (inside.as_path(), "absolute_inside"),
-        (Path::new("folder"), "to_inner_folder"),
-        (Path::new("."), "to_itself"),
-        (Path::new("/proc/self/mem"), "to_memory"),
-    ] {
-        symlink(target, dir.path().join(name)).expect("a link");
-    }
+    plant_links(&dir);
     let before = picture(dir.outside());
-    let links = ["to_file", "to_folder", "relative", "relative_out", "chained", "looped", "dangling", "absolute_inside", "to_inner_folder"];
-    let through =
-        ["to_folder/secret", "to_folder/new", "to_inner_folder/new", "to_itself/inside", "to_itself/to_itself/inside", "to_memory"];
-    for answer in every_call(&dir, &[&links[..], &through].concat()).await {
+    for answer in every_call(&dir, &[&LINKS[..], &THROUGH].concat()).await {
         assert!(answer.ends_with(": symbolic links are not followed"), "{answer}");
     }
     assert_eq!(picture(dir.outside()), before);
     let names: Vec<String> = dir.result("return io.list()").await;
-    assert!(links.iter().all(|link| names.contains(&(*link).to_owned())), "links are listed by name: {names:?}");
+    assert!(LINKS.iter().all(|link| names.contains(&(*link).to_owned())), "links are listed by name: {names:?}");
 }
 
 #[tokio::test]

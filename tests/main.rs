@@ -27,6 +27,8 @@ mod isolation;
 mod key_server;
 mod limits;
 #[cfg(target_os = "linux")]
+mod links;
+#[cfg(target_os = "linux")]
 mod mcp_auth;
 #[cfg(target_os = "linux")]
 mod mcp_clients;
@@ -52,7 +54,5 @@ mod sandbox_search;
 mod serve_options;
 mod stopped;
 mod support;
-#[cfg(target_os = "linux")]
-mod swapper;
 #[cfg(target_os = "linux")]
 mod wire;

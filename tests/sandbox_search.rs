@@ -105,6 +105,10 @@ async fn lines_are_found_by_what_is_in_them() {
     put(&dir, ".github/ci.yml", "needle");
     assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob(".github/**/*.yml")).await, [".github/ci.yml:1:needle"]);
     assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob("none/*")).await, [""; 0]);
+    put(&dir, "src/deep/er.txt", "needle");
+    assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob("src/*.txt")).await, all[3..]);
+    assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob("src/**/e*.txt")).await, ["src/deep/er.txt:1:needle"]);
+    std::fs::remove_file(dir.path().join("src/deep/er.txt")).expect("removed");
     // Literally, unless asked otherwise.
     assert_eq!(grep(&sandbox, GrepQuery::new("n.edle")).await, ["a.txt:2:n.edle"]);
     assert_eq!(grep(&sandbox, GrepQuery::new("(1+1)")).await, all[2..3]);

@@ -9,8 +9,10 @@ use wasmtime::{
     component::{ComponentType, Lift, Linker, Lower, WasmList, WasmStr},
 };
 
-/// Bytes of a call's arguments, all calls that are made at once together, which the host copies.
+/// Bytes of a call's arguments, all calls that are made at once together, which the host copies. Each value counts as many more as the
+/// host has for one that is empty.
 const MAX_ARGUMENTS: usize = 8 << 20;
+const VALUE: usize = size_of::<ToolValue>();
 
 /// Bytes that an answer may have, which the guest must have room for.
 pub const MAX_ANSWER: usize = 8 << 20;
@@ -239,6 +241,7 @@ fn take<T: State>(
     for index in 0..invocation.arguments.len() {
         let Some(value) = invocation.arguments.get(&mut *store, index) else { break };
         let value = value?;
+        *moved += VALUE;
         *moved += match &value {
             // A character of another encoding than the guest's would be as long, or shorter.
             ValueIn::Json(text) => text.to_str(&*store)?.len(),

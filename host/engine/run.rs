@@ -10,11 +10,11 @@ use super::{
     script::{Io, RunOptions, Script},
 };
 use crate::{
-    bridge::{Imports, LogBook, MAX_ANSWER, Toolbox, Tools},
+    bridge::{Imports, LogBook, MAX_ANSWER, Toolbox},
     files::{Account, Session},
     random::random,
 };
-use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Instant};
+use std::{future::poll_fn, pin::pin, task::Poll, time::Instant};
 use wasmtime::{Store, component::WasmStr};
 
 /// What came of a run that was made.
@@ -112,7 +112,9 @@ impl Engine {
         let meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
         let log = LogBook::new(options.limits.logs, LOG_LINE_OVERHEAD, options.listener.clone());
         let files = OpenFiles(options.io.as_ref().map(Io::session));
-        let tools = self.tools(&options).map(|tools| Toolbox::new(tools, options.limits.api_calls));
+        // A run's own functions come in place of the engine's.
+        let tools = options.tools.clone().or_else(|| self.shared.tools.clone());
+        let tools = tools.map(|tools| Toolbox::new(tools, options.limits.api_calls));
         let imports = Imports::new(log, files.0.clone(), tools, self.shared.blocking);
         let mut store = Store::new(&self.shared.engine, State { imports, meter });
         let fuel = options.limits.effective_fuel();
@@ -155,17 +157,12 @@ impl Engine {
         .await
     }
 
-    /// The functions of a run: its own, or the engine's.
-    fn tools(&self, options: &RunOptions) -> Option<Arc<dyn Tools>> {
-        options.tools.clone().or_else(|| self.shared.tools.clone())
-    }
-
     async fn enter(&self, store: &mut Store<State>, script: &Script, options: &RunOptions) -> wasmtime::Result<Result<WasmStr, Failure>> {
         let request = Request {
             script: script.source.clone(),
             arguments: script.arguments.clone(),
             io: options.io.as_ref().map(Io::refusals),
-            tools: self.tools(options).map(|_| MAX_ANSWER as u64),
+            tools: store.data().imports.tools.as_ref().map(|_| MAX_ANSWER as u64),
             seed: options.seed.unwrap_or_else(random),
             memory: store.data().meter.memory.linear_limit() as u64,
         };

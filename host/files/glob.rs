@@ -77,7 +77,7 @@ impl Files {
             if is_hidden(next.name()) && !query.hidden && !pattern.asks_for(next.name()) {
                 continue;
             }
-            if next.is_folder && next.path.split('/').count() < pattern.depth {
+            if next.is_folder && pattern.reaches(&next.path) {
                 found.skipped += walker.try_enter(&next)?;
             }
             if !pattern.matches(&next.path) {

@@ -7,23 +7,18 @@ use super::{
     handle::Mode,
     pattern::{MAX_PATTERN, Pattern, is_hidden},
     quota::Quota,
-    read::{START, read_block},
     root::Files,
+    search::Search,
     walk,
     walker::{Found, Walker},
 };
 use cap_fs_ext::OpenOptionsSyncExt as _;
 use cap_std::fs::File;
-use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
-use std::io::{self, Read};
+use std::io;
 
 /// Lines that are returned, unless the caller wants fewer or more.
 const MAX_MATCHES: usize = 1000;
-
-/// Bytes of a line that are returned.
-const MAX_LINE: usize = 1 << 10;
 
 /// Bytes that a search for a literal text holds of one file: a line has to fit in them.
 const MAX_HELD: usize = 4 << 20;
@@ -174,12 +169,16 @@ impl Files {
             if is_hidden(next.name()) && !query.hidden && !filter.as_ref().is_some_and(|filter| filter.pattern.asks_for(next.name())) {
                 continue;
             }
+            if filter.as_ref().is_some_and(|filter| !filter.wants(&next)) {
+                continue;
+            }
             if next.is_folder {
                 search.found.skipped += walker.try_enter(&next)?;
-            } else if filter.as_ref().is_none_or(|filter| filter.fits(&next)) {
+            } else if base.len() + next.path.len() > MAX_PATH {
+                // What has no path that a call would take is not found.
+                search.found.skipped += 1;
+            } else {
                 match open(&next) {
-                    // What has no path that a call would take is not found.
-                    Ok(Some(_)) if base.len() + next.path.len() > MAX_PATH => search.found.skipped += 1,
                     Ok(Some(file)) => search.file(file, [base.as_str(), &next.path].concat())?,
                     Ok(None) => {}
                     Err(_) => search.found.skipped += 1,
@@ -202,8 +201,14 @@ impl Filter {
         Ok(Self { pattern: Pattern::new(text)?, whole_path: text.contains('/') })
     }
 
-    fn fits(&self, found: &Found) -> bool {
-        self.pattern.matches(if self.whole_path { &found.path } else { found.name() })
+    /// Whether a file fits, or something in a folder may.
+    fn wants(&self, found: &Found) -> bool {
+        match (found.is_folder, self.whole_path) {
+            (true, true) => self.pattern.reaches(&found.path),
+            (true, false) => true,
+            (false, true) => self.pattern.matches(&found.path),
+            (false, false) => self.pattern.matches(found.name()),
+        }
     }
 }
 
@@ -213,102 +218,5 @@ fn open(found: &Found) -> io::Result<Option<File>> {
         Ok(file) => Ok(file.metadata()?.is_file().then_some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
-    }
-}
-
-struct Search<'a> {
-    query: &'a GrepQuery,
-    matcher: RegexMatcher,
-    searcher: Searcher,
-    is_wanted: &'a dyn Fn() -> bool,
-    found: GrepFound,
-    bytes: usize,
-    /// The first bytes of a file.
-    start: Vec<u8>,
-}
-
-impl<'a> Search<'a> {
-    fn new(query: &'a GrepQuery, (matcher, held): (RegexMatcher, usize), is_wanted: &'a dyn Fn() -> bool) -> Self {
-        let mut searcher = SearcherBuilder::new();
-        searcher.line_number(true).heap_limit(Some(held)).bom_sniffing(false);
-        if query.regex {
-            searcher.line_terminator(LineTerminator::crlf());
-        }
-        Self {
-            query,
-            matcher,
-            searcher: searcher.build(),
-            is_wanted,
-            found: GrepFound::default(),
-            bytes: 0,
-            start: Vec::with_capacity(START),
-        }
-    }
-
-    fn file(&mut self, mut file: File, name: String) -> Result<(), FileError> {
-        if read_block(&mut file, START, &mut self.start).is_err() {
-            self.found.skipped += 1;
-            return Ok(());
-        }
-        if self.start.contains(&0) {
-            self.found.binary += 1;
-            return Ok(());
-        }
-        let mut lines = Lines { query: self.query, found: &mut self.found, bytes: self.bytes, name: &name };
-        let contents = self.start.chain(Wanted { file, is_wanted: self.is_wanted });
-        let searched = self.searcher.search_reader(&self.matcher, contents, &mut lines);
-        self.bytes = lines.bytes;
-        if !(self.is_wanted)() {
-            return Err(FileError::Unwanted);
-        }
-        // What was found before an error is true.
-        match searched {
-            Ok(()) => self.found.files += 1,
-            Err(_) => self.found.skipped += 1,
-        }
-        Ok(())
-    }
-}
-
-/// A file that is read for as long as somebody wants it.
-struct Wanted<'a> {
-    file: File,
-    is_wanted: &'a dyn Fn() -> bool,
-}
-
-impl Read for Wanted<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // The kind is not one that is tried again.
-        if (self.is_wanted)() { self.file.read(buffer) } else { Err(io::ErrorKind::TimedOut.into()) }
-    }
-}
-
-/// The lines of one file.
-struct Lines<'a> {
-    query: &'a GrepQuery,
-    found: &'a mut GrepFound,
-    bytes: usize,
-    name: &'a str,
-}
-
-impl Sink for Lines<'_> {
-    type Error = io::Error;
-
-    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        let line = found.bytes();
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let cut = line.len() > MAX_LINE;
-        let text = String::from_utf8_lossy(&line[..line.len().min(MAX_LINE)]);
-        // A cut through a character leaves a part of it.
-        let text = if cut { text.trim_end_matches('\u{fffd}') } else { &text };
-        self.bytes += self.name.len() + text.len();
-        if self.found.matches.len() >= self.query.max_matches || self.bytes > self.query.max_bytes {
-            self.found.truncated = true;
-            return Ok(false);
-        }
-        let line = found.line_number().unwrap_or(0);
-        self.found.matches.push(GrepMatch { name: self.name.to_owned(), line, text: text.to_owned(), cut });
-        Ok(true)
     }
 }

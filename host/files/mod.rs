@@ -16,6 +16,7 @@ mod pattern;
 mod quota;
 mod read;
 mod root;
+mod search;
 mod session;
 mod temporary;
 mod touched;

@@ -17,7 +17,7 @@ pub struct Pattern {
     /// The folders that it begins with, by their names.
     pub folders: Vec<String>,
     /// How many components a path has at most that fits the rest.
-    pub depth: usize,
+    depth: usize,
     rest: GlobSet,
     hidden: GlobSet,
 }
@@ -63,6 +63,11 @@ impl Pattern {
     /// Whether a path, from the folders that the pattern begins with on, fits the rest.
     pub fn matches(&self, path: &str) -> bool {
         self.rest.is_match(path)
+    }
+
+    /// Whether something in a folder of this path may fit.
+    pub fn reaches(&self, folder: &str) -> bool {
+        folder.split('/').count() < self.depth
     }
 
     /// Whether a hidden name was asked for.

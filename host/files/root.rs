@@ -50,6 +50,9 @@ pub enum FilesError {
     /// The path has `..` in it.
     #[error("a path with '..' is not allowed; name the folder itself")]
     Traversal,
+    /// The name is that of the folder of temporary files, which are swept.
+    #[error("the name is reserved for temporary files; choose another")]
+    Reserved,
     /// It is the root of a file system.
     #[error("it is all of the file system; name a folder in it")]
     Root,
@@ -85,6 +88,7 @@ impl Files {
     pub fn folder(&self, name: &str) -> Result<Self, FilesError> {
         let mut components = Path::new(name).components();
         match (components.next(), components.next()) {
+            _ if temporary::is_reserved(name) => Err(FilesError::Reserved),
             (Some(Component::Normal(only)), None) if only == name => Self::open(Parent::Files(self.clone()), name.into()),
             _ => Err(FilesError::Traversal),
         }

@@ -14,8 +14,7 @@ const FOLDER: &str = ".toolscript-tmp";
 
 /// Whether a name is not for files of scripts; some file systems take no notice of case, in any alphabet.
 pub fn is_reserved(name: &str) -> bool {
-    let fold = |name: &str| name.chars().flat_map(char::to_uppercase).collect::<String>();
-    name.starts_with('.') && fold(name) == fold(FOLDER)
+    name.chars().flat_map(char::to_uppercase).eq(FOLDER.chars().flat_map(char::to_uppercase))
 }
 
 /// A file that is complete. Dropped, it is gone.

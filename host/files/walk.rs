@@ -100,33 +100,32 @@ pub fn make_folders<'a>(
     quota: &mut Quota,
     ledger: &mut Ledger<'_>,
 ) -> Result<Arc<Dir>, FileError> {
-    let missing = missing_folders(files, path, components.clone())?;
-    quota.check_folders(missing)?;
-    ledger.check(missing.saturating_mul(ENTRY).saturating_add(more))?;
-    let mut folder = files.make_root(path)?;
-    for name in components {
+    // Before the first one is made: all that follow are missing too.
+    let check = |missing: usize, quota: &Quota, ledger: &mut Ledger<'_>| {
+        quota.check_folders(missing as u64)?;
+        ledger.check((missing as u64).saturating_mul(ENTRY).saturating_add(more))
+    };
+    let mut folder = match files.root(path)? {
+        Some(root) => root,
+        None => {
+            check(components.clone().count(), quota, ledger)?;
+            files.make_root(path)?
+        }
+    };
+    let mut rest = components;
+    while let Some(name) = rest.next() {
         folder = Arc::new(match step(&folder, path, name)? {
             Some(next) => next,
-            None => make_folder(&folder, path, name, quota, ledger)?,
+            None => {
+                check(1 + rest.clone().count(), quota, ledger)?;
+                make_folder(&folder, path, name, quota, ledger)?
+            }
         });
     }
     Ok(folder)
 }
 
-/// How many folders of a path do not exist.
-fn missing_folders<'a>(files: &Files, path: &FilePath, mut components: impl Iterator<Item = &'a str>) -> Result<u64, FileError> {
-    let Some(mut folder) = files.root(path)? else { return Ok(components.count() as u64) };
-    while let Some(name) = components.next() {
-        match step(&folder, path, name)? {
-            Some(next) => folder = Arc::new(next),
-            None => return Ok(1 + components.count() as u64),
-        }
-    }
-    Ok(0)
-}
-
 fn make_folder(folder: &Dir, path: &FilePath, name: &str, quota: &mut Quota, ledger: &mut Ledger<'_>) -> Result<Dir, FileError> {
-    quota.check_folders(1)?;
     ledger.take(ENTRY)?;
     match folder.create_dir(name) {
         Ok(()) => quota.made_folder(),

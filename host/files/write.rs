@@ -85,13 +85,17 @@ impl Files {
     }
 
     fn append(&self, path: &FilePath, contents: &[u8], quota: &mut Quota) -> Result<(), FileError> {
-        // Nothing is made for what may not be written.
         let size = contents.len() as u64;
         quota.check_write(size)?;
-        let is_new = walk::open_existing(self, path, Mode::Append)?.is_none();
-        Ledger::open(self).check(if is_new { size.saturating_add(ENTRY) } else { size })?;
-        let opened = walk::open(self, path, Mode::Append, quota)?;
-        let mut handle = Handle::new(opened.file, path.clone(), Mode::Append)?;
+        let file = match walk::open_existing(self, path, Mode::Append)? {
+            Some(file) => file,
+            None => {
+                // Nothing is made for what may not be written.
+                Ledger::open(self).check(size.saturating_add(ENTRY))?;
+                walk::open(self, path, Mode::Append, quota)?.file
+            }
+        };
+        let mut handle = Handle::new(file, path.clone(), Mode::Append)?;
         handle.count(self)?;
         let written = handle.write_guarded(contents, quota, &mut Touched::default(), self);
         handle.close(self);
