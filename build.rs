@@ -43,15 +43,19 @@ fn build() -> Result<()> {
         _ if env::var_os("DOCS_RS").is_some() => return write_stub(&out),
         Ok(path) => {
             println!("cargo::rerun-if-changed={path}");
+            // What was given is the box for hosts of our contract.
+            write_empty(&out, &["command.wasm", "command-core.wasm"])?;
             fs::read(&path).with_context(|| format!("TOOLSCRIPT_GUEST is {path}, which can't be read; unset it to build the guest"))?
         }
         Err(_) => {
             let zig = guest::zig::Zig::find_or_fetch()?;
             let luau = guest::luau::Luau::find()?;
             wit.write_bindings(&out)?;
-            let module = guest::compile::core_module(&zig, &luau, &out)?;
-            let module = guest::component::pre_initialise(&module)?;
-            wit.encode(module, &luau.version())?
+            let modules = guest::compile::core_modules(&zig, &luau, &out)?;
+            let command = guest::component::pre_initialise(&modules.command)?;
+            fs::write(out.join("command.wasm"), guest::component::encode_command(&command, &luau.version())?)?;
+            fs::write(out.join("command-core.wasm"), guest::component::describe(&command, &luau.version())?)?;
+            wit.encode(guest::component::pre_initialise(&modules.sandbox)?, &luau.version())?
         }
     };
     // For those who want the component itself; `TOOLSCRIPT_GUEST` takes it.
@@ -62,8 +66,9 @@ fn build() -> Result<()> {
 
 /// Empty files in place of the guest.
 fn write_stub(out: &Path) -> Result<()> {
-    for name in ["guest.cwasm", "guest.wasm"] {
-        fs::write(out.join(name), []).context("writing the stub")?;
-    }
-    Ok(())
+    write_empty(out, &["guest.cwasm", "guest.wasm", "command.wasm", "command-core.wasm"])
+}
+
+fn write_empty(out: &Path, names: &[&str]) -> Result<()> {
+    names.iter().try_for_each(|name| fs::write(out.join(name), []).with_context(|| format!("writing {name}")))
 }

@@ -26,6 +26,11 @@ void guest_make_room(lua_State* L, size_t size);
 void* guest_allocate_block(lua_State* L, size_t size);
 // Bytes that the host passes in next are put there, if they fit.
 void guest_land(char* place, size_t size);
+// Makes room for what the host passes in.
+extern "C" void* cabi_realloc(void* block, size_t old_size, size_t alignment, size_t new_size);
+
+// heap.cpp: whether memory was asked for that there was not.
+bool guest_memory_was_denied();
 
 // A list of bytes for the host to read.
 inline unprepared_list_u8_t list_of(const char* bytes, size_t size)

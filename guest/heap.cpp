@@ -3,8 +3,8 @@
 // Zig's own for wasm rounds sizes up to powers of two and never joins freed blocks: a script with 40 MiB of 16 KiB strings would
 // need 100. This one keeps free blocks in lists by size, splits them, joins neighbours, and grows blocks in place. Blocks lie side
 // by side from the end of the static data to the end of the memory, which nobody else grows.
-#include <stddef.h>
-#include <stdint.h>
+#include "guest.h"
+
 #include <string.h>
 
 extern "C" unsigned char __heap_base;
@@ -58,6 +58,7 @@ Block* lists[kLists];
 uint32_t occupied[kLists / 32];
 Block* last = nullptr;  // the block that ends at the heap's end
 uintptr_t heap_end = 0; // 0 before the first call
+bool denied = false;
 
 int list_of(size_t size)
 {
@@ -140,7 +141,10 @@ Block* grow(size_t size)
         if (__builtin_wasm_memory_grow(0, wanted) == SIZE_MAX)
         {
             if (wanted == pages || __builtin_wasm_memory_grow(0, pages) == SIZE_MAX)
+            {
+                denied = true;
                 return nullptr;
+            }
             wanted = pages;
         }
         beyond += wanted * kPage;
@@ -213,6 +217,11 @@ size_t block_size(size_t size)
 }
 
 } // namespace
+
+bool guest_memory_was_denied()
+{
+    return denied;
+}
 
 extern "C" void* malloc(size_t size)
 {

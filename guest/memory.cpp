@@ -21,7 +21,7 @@ void guest_land(char* place, size_t size)
     landing_size = size;
 }
 
-// Makes room for what the host passes in. A null would be an address like any other to the host, so there is none.
+// A null would be an address like any other to the host, so there is none.
 extern "C" __attribute__((export_name("cabi_realloc"))) void* cabi_realloc(void* block, size_t, size_t alignment, size_t new_size)
 {
     if (new_size == 0)

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <string_view>
 
 // Grows by doubling; raises Luau's own memory error when there is no more, and is freed when an error passes through.
 struct Text
@@ -82,4 +83,17 @@ inline size_t utf8_length(const unsigned char* at, const unsigned char* end)
     if ((first == 0xe0 && at[1] < 0xa0) || (first == 0xed && at[1] > 0x9f) || (first == 0xf0 && at[1] < 0x90) || (first == 0xf4 && at[1] > 0x8f))
         return 0;
     return length;
+}
+
+inline bool is_utf8(std::string_view text)
+{
+    const unsigned char* at = reinterpret_cast<const unsigned char*>(text.data());
+    for (const unsigned char* end = at + text.size(); at < end;)
+    {
+        size_t length = utf8_length(at, end);
+        if (length == 0)
+            return false;
+        at += length;
+    }
+    return true;
 }

@@ -107,7 +107,7 @@ mod sandbox;
 pub use bridge::{Blocking, Listener, Progress, ToolCall, ToolReply, ToolValue, Tools};
 pub use engine::{
     DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, Functions, HostCalls, InvalidFunction, InvalidLimit, Io, IoErrors, Limits,
-    Outcome, Receipt, Refusal, Run, RunOptions, Script, ScriptError, Share, component, wit,
+    Outcome, Receipt, Refusal, Run, RunOptions, Script, ScriptError, Share, command, command_module, component, wit,
 };
 pub use files::{
     Contents, CutBy, Edited, FileEntry, FileError, FileInfo, FileKind, FileOperation, FilePage, FileTouched, Files, FilesError, GlobFound,

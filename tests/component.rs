@@ -47,10 +47,30 @@ fn the_command_prints_the_contract_and_writes_the_component() {
     assert_eq!((String::from_utf8_lossy(&refused.stderr).as_ref(), refused.status.code()), (message, Some(2)));
 }
 
+/// What they do is tested where they run: in `examples/`, by hosts in Python, Node and a browser.
+#[test]
+fn the_wasi_flavours_are_written_on_request() {
+    let folder = TempDir::new().expect("a folder");
+    let written = |flavour| toolscript(&["component", flavour, "-o", "-"], folder.path()).stdout;
+    let (command, module) = (written("--wasi"), written("--core"));
+    assert!(command == toolscript::command().expect("a command"));
+    assert!(module == toolscript::command_module().expect("a module"));
+    // The layers of the format: a component, and a module.
+    assert_eq!((&command[..8], &module[..8]), (&b"\0asm\x0d\0\x01\0"[..], &b"\0asm\x01\0\0\0"[..]));
+    let refused = toolscript(&["component", "--wasi", "--core"], folder.path());
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("'--wasi' cannot be used with '--core'"));
+}
+
 #[test]
 fn the_component_says_what_it_is_and_whose_work_is_in_it() {
-    let component = toolscript::component().expect("a component");
-    let payload = wasm_metadata::Payload::from_binary(component).expect("metadata");
+    check_metadata(toolscript::component().expect("a component"));
+    check_metadata(toolscript::command().expect("a command"));
+    check_metadata(toolscript::command_module().expect("a module"));
+}
+
+fn check_metadata(binary: &[u8]) {
+    let payload = wasm_metadata::Payload::from_binary(binary).expect("metadata");
     let metadata = payload.metadata();
     assert_eq!(metadata.name.as_deref(), Some("toolscript"));
     assert_eq!(metadata.version.as_ref().map(ToString::to_string).as_deref(), Some(env!("CARGO_PKG_VERSION")));

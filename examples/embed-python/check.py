@@ -1,6 +1,6 @@
 """Runs the example for real, and compares it with what the Rust host does.
 
-    python check.py toolscript.wasm ../../tests
+    python check.py toolscript.wasm toolscript-wasi.wasm ../../tests
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from toolscript_host import Box
+from wasi_host import Command
 
 FOLDERS = ("language", "results", "errors", "io")
 
-# Fixtures that can't apply, each with its reason.
+# Fixtures that can't apply to the component with our contract, each with its reason. All apply to the WASI flavour.
 LEFT_OUT = {
     "io/write_limit_of_a_large_block": "passes 5 MiB in one write; wasmtime makes a value of 48 bytes of each byte, a call may "
     "have 128 MiB of them, and the package can't raise that",
@@ -79,7 +80,7 @@ def settings_of(source: bytes) -> dict[str, Any]:
     return tomllib.loads("\n".join(line[4:] for line in lines if line.startswith("--# ")))
 
 
-def run_fixture(box: Box, path: Path, with_files: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+def run_fixture(box: Box | Command, path: Path, with_files: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     source = path.read_bytes()
     settings = settings_of(source)
     options = {name: settings[name] for name in ("fuel", "max_bytes", "max_files", "errors") if name in settings}
@@ -91,12 +92,16 @@ def run_fixture(box: Box, path: Path, with_files: bool) -> tuple[dict[str, Any],
     return outcome, settings
 
 
-def fixtures(box: Box, tests: Path) -> str:
+def is_left_out(box: Box | Command, name: str) -> bool:
+    return isinstance(box, Box) and name in LEFT_OUT
+
+
+def fixtures(box: Box | Command, tests: Path) -> str:
     counts: dict[str, int] = {}
     for folder in FOLDERS:
         for path in sorted((tests / "scripts" / folder).glob("*.luau")):
             name = f"{folder}/{path.stem}"
-            if name in LEFT_OUT:
+            if is_left_out(box, name):
                 continue
             outcome, _ = run_fixture(box, path, folder == "io")
             expect(outcome, json.loads(path.with_suffix(".json").read_bytes()), name)
@@ -106,10 +111,10 @@ def fixtures(box: Box, tests: Path) -> str:
     return f"fixtures with the same outcome as in the Rust host: {listed}"
 
 
-def stopped(box: Box, tests: Path) -> str:
+def stopped(box: Box | Command, tests: Path) -> str:
     count = 0
     for path in sorted((tests / "scripts/stopped").glob("*.luau")):
-        if f"stopped/{path.stem}" in LEFT_OUT:
+        if is_left_out(box, f"stopped/{path.stem}"):
             continue
         outcome, settings = run_fixture(box, path, False)
         error = outcome.get("error", {"kind": "none", "message": ""})
@@ -141,7 +146,7 @@ def fuel(box: Box) -> str:
     return "fuel ends endless loops, pcall can't catch it; logs and results have their limits"
 
 
-def ways_out(box: Box) -> str:
+def ways_out(box: Box | Command) -> str:
     script = """
         local answers = {}
         local function try(call, ...)
@@ -195,7 +200,7 @@ def ways_out(box: Box) -> str:
     return f"ways out that are refused: {attempts} calls through links, FIFOs, '..' and absolute paths"
 
 
-def quotas(box: Box) -> str:
+def quotas(box: Box | Command) -> str:
     with directory() as folder:
         script = """
             local f = io.open("a", "w")
@@ -222,7 +227,7 @@ def quotas(box: Box) -> str:
     with directory() as folder:
         result = box.run("return pcall(io.open, 'a/b/c/d', 'w')", folder=folder, max_files=2)["result"]
         expect(result, [False, "too many folders created (max 2)"], "folders")
-        expect(folder.exists(), False, "nothing is made where not all can be")
+        expect(list(folder.glob("*")), [], "nothing is made where not all can be")
     return "quotas: bytes, folders, 64 handles"
 
 
@@ -275,13 +280,27 @@ def functions(box: Box) -> str:
     return "functions: results, bytes, exceptions, limits, no sdk without them"
 
 
+def wasi(command: Command) -> str:
+    expect([name for name in command.imports() if not name.startswith("wasi:")], [], "imports that are not WASI's")
+    expect(command.run("return io == nil, sdk == nil")["result"], [True, True], "nothing that was not given")
+    try:
+        command.run("x" * ((1 << 20) + 1))
+        raise Wrong("a script that is too large was run")
+    except ValueError as error:
+        expect(str(error), "error: standard input can't be read, or is larger than 1048576 bytes", "a script that is too large")
+    return f"the WASI flavour wants {len(command.imports())} interfaces of WASI's, and no others"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Checks this example.")
     parser.add_argument("component", type=Path, help="the file that `toolscript component -o` writes")
+    parser.add_argument("wasi", type=Path, help="the file that `toolscript component --wasi -o` writes")
     parser.add_argument("tests", type=Path, help="the folder `tests` of the repository")
     options = parser.parse_args()
     box = Box(options.component)
     box.run("return 1")
+    command = Command(options.wasi)
+    command.run("return 1")
     descriptors = len(os.listdir("/dev/fd"))
     try:
         for name in LEFT_OUT:
@@ -293,11 +312,16 @@ def main() -> int:
         print(ways_out(box))
         print(quotas(box))
         print(functions(box))
+        print(wasi(command))
+        print(fixtures(command, options.tests))
+        print(stopped(command, options.tests))
+        print(ways_out(command))
+        print(quotas(command))
         expect(len(os.listdir("/dev/fd")), descriptors, "descriptors that stayed open")
     except Wrong as wrong:
         print(f"WRONG: {wrong}", file=sys.stderr)
         return 1
-    print(f"all is well; left out: {', '.join(LEFT_OUT)}")
+    print(f"all is well; left out without WASI: {', '.join(LEFT_OUT)}")
     return 0
 
 

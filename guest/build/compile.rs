@@ -40,14 +40,38 @@ const FAST_PATHS: [&str; 2] = ["lstrlib.cpp", "lobject.cpp"];
 /// The C stack of the guest. Luau's own limits (200 C calls, 400 levels of nesting) must be reached before its end.
 const STACK: usize = 1 << 20;
 
+/// The memory of the command, which is its own host: 64 MiB as elsewhere, and what keeps the logs and the names of files. It is written
+/// into the module, so that every engine holds it to that.
+const COMMAND_MEMORY: usize = 68 << 20;
+
+/// Who a translation unit is for.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    /// The box and the command.
+    Both,
+    /// The box, whose host implements the contract.
+    Sandbox,
+    /// The command, which implements the contract itself, on top of WASI.
+    Command,
+}
+
 /// A translation unit and the flags that only it gets.
 struct Unit {
     source: PathBuf,
     flags: Vec<String>,
+    part: Part,
 }
 
-/// The core module, before its memory is filled.
-pub fn core_module(zig: &Zig, luau: &Luau, out: &Path) -> Result<Vec<u8>> {
+/// Core modules, before their memory is filled.
+pub struct Modules {
+    /// The box: it imports the contract.
+    pub sandbox: Vec<u8>,
+    /// The box as a command: it imports WASI preview 1.
+    pub command: Vec<u8>,
+}
+
+/// Compiles everything, and links the two modules.
+pub fn core_modules(zig: &Zig, luau: &Luau, out: &Path) -> Result<Modules> {
     let objects = out.join("objects");
     fs::create_dir_all(&objects)?;
     let mut units = luau_units(luau)?;
@@ -56,7 +80,15 @@ pub fn core_module(zig: &Zig, luau: &Luau, out: &Path) -> Result<Vec<u8>> {
     say(&format!("compiling Luau and the guest to wasm ({} files; half a minute the first time)", units.len()));
     let compiled = compile_all(zig, &units, &objects)?;
     say("linking the guest (the first time Zig builds its libc++: a minute)");
-    link(zig, &compiled, out)
+    let objects_of = |part: Part| {
+        let pairs = units.iter().zip(&compiled);
+        pairs.filter(|(unit, _)| [Part::Both, part].contains(&unit.part)).map(|(_, object)| object.clone()).collect::<Vec<_>>()
+    };
+    let maximum = format!("-Wl,--max-memory={COMMAND_MEMORY}");
+    Ok(Modules {
+        sandbox: link(zig, &objects_of(Part::Sandbox), &[], &out.join("sandbox-unprepared.wasm"))?,
+        command: link(zig, &objects_of(Part::Command), &[maximum], &out.join("command-unprepared.wasm"))?,
+    })
 }
 
 fn guest_folder() -> Result<PathBuf> {
@@ -78,7 +110,7 @@ fn luau_units(luau: &Luau) -> Result<Vec<Unit>> {
         if FAST_PATHS.iter().any(|name| source.ends_with(name)) {
             flags.extend(["-include".into(), guest.join("libc_fast_paths.h").display().to_string()]);
         }
-        Unit { source, flags }
+        Unit { source, flags, part: Part::Both }
     });
     Ok(units.collect())
 }
@@ -86,25 +118,28 @@ fn luau_units(luau: &Luau) -> Result<Vec<Unit>> {
 fn glue_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
     let guest = guest_folder()?;
     let bindings = format!("-I{}", out.display());
-    let strict = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"].map(String::from);
-    let mut sources: Vec<PathBuf> = fs::read_dir(&guest)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    let mut flags: Vec<String> = CXX.iter().map(ToString::to_string).chain(includes(luau)).collect();
+    flags.extend([bindings.clone(), format!("-I{}", guest.display())]);
+    flags.extend(["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"].map(String::from));
+    let mut units = Vec::new();
+    for source in sources(&guest)? {
+        let part = if source.ends_with("sdk.cpp") { Part::Sandbox } else { Part::Both };
+        let is_assembly = source.extension().is_some_and(|extension| extension == "s");
+        units.push(Unit { source, flags: if is_assembly { Vec::new() } else { flags.clone() }, part });
+    }
+    flags.push(format!("-DTOOLSCRIPT_VERSION=\"{}\"", env::var("CARGO_PKG_VERSION")?));
+    flags.push(format!("-DTOOLSCRIPT_MEMORY={COMMAND_MEMORY}"));
+    units.extend(sources(&guest.join("command"))?.into_iter().map(|source| Unit { source, flags: flags.clone(), part: Part::Command }));
+    units.push(Unit { source: out.join("unprepared.c"), flags: vec!["-O2".into(), bindings], part: Part::Sandbox });
+    Ok(units)
+}
+
+/// The sources in a folder, in name order.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut sources: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     sources.retain(|path| path.extension().is_some_and(|extension| extension == "cpp" || extension == "s"));
     sources.sort();
-    let mut units: Vec<Unit> = sources
-        .into_iter()
-        .map(|source| {
-            let mut flags = Vec::new();
-            if source.extension().is_some_and(|extension| extension == "cpp") {
-                flags.extend(CXX.iter().map(ToString::to_string));
-                flags.extend(includes(luau));
-                flags.push(bindings.clone());
-                flags.extend(strict.clone());
-            }
-            Unit { source, flags }
-        })
-        .collect();
-    units.push(Unit { source: out.join("unprepared.c"), flags: vec!["-O2".into(), bindings] });
-    Ok(units)
+    Ok(sources)
 }
 
 /// Zig's libc++abi for WASI is built without exceptions: these three files of it add them.
@@ -125,11 +160,12 @@ fn exception_units(zig: &Zig) -> Vec<Unit> {
     .chain(["libcxxabi/include", "libcxx/include", "libcxx/src", "libunwind/include"].map(include))
     .collect();
     vec![
-        Unit { source: library.join("libcxxabi/src/cxa_exception.cpp"), flags: abi_flags.clone() },
-        Unit { source: library.join("libcxxabi/src/cxa_personality.cpp"), flags: abi_flags },
+        Unit { source: library.join("libcxxabi/src/cxa_exception.cpp"), flags: abi_flags.clone(), part: Part::Both },
+        Unit { source: library.join("libcxxabi/src/cxa_personality.cpp"), flags: abi_flags, part: Part::Both },
         Unit {
             source: library.join("libunwind/src/Unwind-wasm.c"),
             flags: vec!["-O2".into(), "-DNDEBUG".into(), "-D_LIBUNWIND_HIDE_SYMBOLS".into(), include("libunwind/include")],
+            part: Part::Both,
         },
     ]
 }
@@ -164,16 +200,16 @@ fn compile(zig: &Zig, unit: &Unit, output: &Path) -> Result<()> {
     check(&mut command).with_context(|| format!("compiling {}", unit.source.display()))
 }
 
-fn link(zig: &Zig, objects: &[PathBuf], out: &Path) -> Result<Vec<u8>> {
-    let module = out.join("core.wasm");
+fn link(zig: &Zig, objects: &[PathBuf], more: &[String], module: &Path) -> Result<Vec<u8>> {
     let mut command = zig.command("c++");
     command
         .args(TARGET)
         .args(["-O2", "-mexec-model=reactor", "-Wl,-s"])
         .arg(format!("-Wl,-z,stack-size={STACK}"))
+        .args(more)
         .args(objects)
         .arg("-o")
-        .arg(&module);
+        .arg(module);
     check(&mut command).context("linking the guest")?;
     Ok(fs::read(module)?)
 }

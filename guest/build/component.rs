@@ -4,6 +4,7 @@ use super::say;
 use crate::config;
 use anyhow::{Context, Result, ensure};
 use std::{env, fs, path::Path};
+use wasi_preview1_component_adapter_provider::{WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_COMMAND_ADAPTER};
 use wasm_metadata::{AddMetadata, AddMetadataField, Description, Licenses, Version};
 use wasmtime::{Config, Engine, Linker, Module, Store};
 use wasmtime_wizer::Wizer;
@@ -60,8 +61,15 @@ impl Wit {
     }
 }
 
-/// Writes into the component what it is, and whose work is in it.
-fn describe(component: &[u8], luau: &str) -> Result<Vec<u8>> {
+/// Wraps the command's module as a component of the world `wasi:cli/command`.
+pub fn encode_command(module: &[u8], luau: &str) -> Result<Vec<u8>> {
+    let mut encoder = ComponentEncoder::default();
+    encoder.module(module)?.adapter(WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_COMMAND_ADAPTER)?.validate(true);
+    describe(&encoder.encode().context("encoding the command")?, luau)
+}
+
+/// Writes into a component or module what it is, and whose work is in it.
+pub fn describe(component: &[u8], luau: &str) -> Result<Vec<u8>> {
     let mut metadata = AddMetadata::default();
     metadata.name = AddMetadataField::Set("toolscript".into());
     metadata.language = vec![("C++".into(), "17".into()), ("Luau".into(), luau.into())];

@@ -15,11 +15,24 @@ pub struct Arguments {
     /// The file to write; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "toolscript.wasm")]
     output: PathBuf,
+
+    /// As a command that any WASI host runs, with files in the directory that it grants
+    #[arg(long, conflicts_with = "core")]
+    wasi: bool,
+
+    /// The same as a core module of WASI preview 1, for Node and browsers
+    #[arg(long)]
+    core: bool,
 }
 
 /// Writes the component; an error is wrong usage.
 pub fn component(arguments: &Arguments) -> Result<ExitCode> {
-    let component = match toolscript::component() {
+    let component = match (arguments.wasi, arguments.core) {
+        (true, _) => toolscript::command(),
+        (_, true) => toolscript::command_module(),
+        _ => toolscript::component(),
+    };
+    let component = match component {
         Ok(component) => component,
         Err(error) => {
             terminal::error_line(&error.to_string());

@@ -9,6 +9,10 @@ static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.cwasm"));
 /// The guest as a component, for hosts of other kinds; empty in a build without a guest.
 static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.wasm"));
 
+/// The same as a command of WASI's, for hosts that implement nothing of ours; empty in a build from a ready guest, too.
+static COMMAND: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/command.wasm"));
+static COMMAND_MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/command-core.wasm"));
+
 /// The box as a component: any host that runs components and implements [its imports](wit) gets the same one.
 ///
 /// # Errors
@@ -16,6 +20,25 @@ static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.wasm")
 /// When the program was built without a guest.
 pub fn component() -> Result<&'static [u8], EngineError> {
     if COMPONENT.is_empty() { Err(EngineError::NoGuest) } else { Ok(COMPONENT) }
+}
+
+/// The box as a component of the world `wasi:cli/command`: any WASI host runs it, with a directory granted, and needs to implement
+/// nothing. Its `--help` tells of its options.
+///
+/// # Errors
+///
+/// When the program was built without a guest, or from a ready one.
+pub fn command() -> Result<&'static [u8], EngineError> {
+    if COMMAND.is_empty() { Err(EngineError::NoCommand) } else { Ok(COMMAND) }
+}
+
+/// The same as a core module of WASI preview 1, for hosts without the component model, such as Node and browsers.
+///
+/// # Errors
+///
+/// When the program was built without a guest, or from a ready one.
+pub fn command_module() -> Result<&'static [u8], EngineError> {
+    if COMMAND_MODULE.is_empty() { Err(EngineError::NoCommand) } else { Ok(COMMAND_MODULE) }
 }
 
 /// The contract between the box and its host, in WIT, with the packages that it refers to.

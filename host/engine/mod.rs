@@ -18,7 +18,7 @@ mod script;
 mod turns;
 
 pub use functions::{Functions, InvalidFunction};
-pub use image::{component, wit};
+pub use image::{command, command_module, component, wit};
 pub use limits::{InvalidLimit, Limits};
 pub use outcome::{DecodeError, ErrorKind, Outcome, ScriptError};
 pub use receipt::{HostCalls, Receipt};
@@ -219,6 +219,9 @@ pub enum EngineError {
     /// The package was built with `TOOLSCRIPT_GUEST=stub`, or for documentation.
     #[error("this build has no guest: it was made with TOOLSCRIPT_GUEST=stub; build it again without")]
     NoGuest,
+    /// The box as a command of WASI's is not in this program.
+    #[error("this program has no WASI flavour of its guest: it was built with TOOLSCRIPT_GUEST; build it without")]
+    NoCommand,
     /// A function can't have its name.
     #[error(transparent)]
     Function(#[from] InvalidFunction),
