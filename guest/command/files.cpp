@@ -151,7 +151,7 @@ bool files_read_whole(std::string_view path, size_t most, unprepared_list_u8_t* 
     if (done)
     {
         contents->ptr = static_cast<uint8_t*>(malloc(size_t(size) + 1));
-        done = read_block(handle, contents->ptr, size_t(size), &contents->len, error);
+        done = contents->ptr ? read_block(handle, contents->ptr, size_t(size), &contents->len, error) : fail_limit(error, "not enough memory");
     }
     close(handle);
     return done;
