@@ -59,13 +59,7 @@ class Box:
     """The component, compiled once. It can be used by several threads."""
 
     def __init__(self, component: str | os.PathLike[str]) -> None:
-        config = Config()
-        config.consume_fuel = True
-        config.max_wasm_stack = WASM_STACK
-        # Luau's errors are exceptions of WebAssembly: the one proposal that the component needs. The collector that keeps them is on
-        # unless somebody turns `gc_support` off.
-        config.wasm_exceptions = True
-        self._engine = Engine(config)
+        self._engine = new_engine()
         self._component = Component.from_file(self._engine, component)
 
     def run(
@@ -235,6 +229,17 @@ class Run:
         if isinstance(answers, str):
             return answers
         return [str(answer) if isinstance(answer, Exception) else record(body=answer, details=None) for answer in answers]
+
+
+def new_engine() -> Engine:
+    """The settings that the guest needs, in both of its flavours."""
+    config = Config()
+    config.consume_fuel = True
+    config.max_wasm_stack = WASM_STACK
+    # Luau's errors are exceptions of WebAssembly: the one proposal that the guest needs. The collector that keeps them is on unless
+    # somebody turns `gc_support` off.
+    config.wasm_exceptions = True
+    return Engine(config)
 
 
 def check(script: bytes, arguments: Sequence[str], fuel: int, memory: int, errors: str) -> None:

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wasmtime import Config, Engine, ExitTrap, Store, WasiConfig, WasmtimeError
+from wasmtime import ExitTrap, Store, WasiConfig, WasmtimeError
 from wasmtime.component import Component, Linker
 
-from toolscript_host import DEFAULT_BYTES, DEFAULT_FILES, DEFAULT_FUEL, WASM_STACK, explain
+from toolscript_host import DEFAULT_BYTES, DEFAULT_FILES, DEFAULT_FUEL, explain, new_engine
 
 # The exceptions of WebAssembly have a heap of their own; the module's own memory has its limit written in it.
 EXCEPTIONS_MEMORY = 68 << 20
@@ -26,11 +26,7 @@ class Command:
     """The component, compiled once."""
 
     def __init__(self, component: str | os.PathLike[str]) -> None:
-        config = Config()
-        config.consume_fuel = True
-        config.max_wasm_stack = WASM_STACK
-        config.wasm_exceptions = True
-        self._engine = Engine(config)
+        self._engine = new_engine()
         self._component = Component.from_file(self._engine, component)
         # One export: the interface `wasi:cli/run`, of some version.
         (self._interface,) = self._component.type.exports(self._engine)
