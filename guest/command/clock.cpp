@@ -13,7 +13,8 @@ static uint64_t now(__wasi_clockid_t clock)
 extern "C" uint64_t wasi_clocks_monotonic_clock_now()
 {
     static const uint64_t start = now(__WASI_CLOCKID_MONOTONIC);
-    return now(__WASI_CLOCKID_MONOTONIC) - start;
+    uint64_t time = now(__WASI_CLOCKID_MONOTONIC);
+    return time > start ? time - start : 0;
 }
 
 extern "C" void wasi_clocks_wall_clock_now(wasi_clocks_wall_clock_datetime_t* time)

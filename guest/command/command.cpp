@@ -14,6 +14,7 @@ namespace
 {
 
 constexpr size_t kMaxScript = 1 << 20;
+constexpr char kTooLarge[] = "the script is larger than 1048576 bytes";
 
 ExitCode refuse(std::string_view why)
 {
@@ -31,51 +32,54 @@ ExitCode print(std::string_view text)
     return output.flush() ? kDone : kFailed;
 }
 
-// The whole of standard input, or false if it is too long or can't be read.
-bool read_input(unprepared_list_u8_t* text)
+// The whole of standard input.
+bool read_input(unprepared_list_u8_t* text, const char** why)
 {
-    text->ptr = static_cast<uint8_t*>(malloc(kMaxScript + 1));
     text->len = 0;
-    while (text->ptr && text->len <= kMaxScript)
+    while (text->len <= kMaxScript)
     {
         __wasi_iovec_t rest = {text->ptr + text->len, kMaxScript + 1 - text->len};
         size_t done = 0;
         Errno number = preview1_fd_read(kStandardInput, &rest, 1, &done);
         if (number != __WASI_ERRNO_SUCCESS && number != __WASI_ERRNO_AGAIN && number != __WASI_ERRNO_INTR)
+        {
+            *why = "standard input can't be read";
             return false;
+        }
         if (number == __WASI_ERRNO_SUCCESS && done == 0)
             return true;
         text->len += done;
     }
+    *why = kTooLarge;
     return false;
 }
 
 // The script, in a block that the run frees.
-bool read_script(const Options& options, bool has_directory, unprepared_list_u8_t* script, char* why, size_t why_size)
+bool read_script(const Options& options, bool has_directory, unprepared_list_u8_t* script, const char** why)
 {
+    script->ptr = static_cast<uint8_t*>(malloc(kMaxScript + 1));
+    *why = "there is no memory for the script";
+    if (!script->ptr)
+        return false;
     if (options.has_code)
     {
-        *script = {static_cast<uint8_t*>(malloc(options.code.size() + 1)), options.code.size()};
-        if (script->ptr)
-            memcpy(script->ptr, options.code.data(), options.code.size());
-        snprintf(why, why_size, "the script is larger than %zu bytes", kMaxScript);
-        return script->ptr && script->len <= kMaxScript;
-    }
-    if (options.file.empty() || options.file == "-")
-    {
-        snprintf(why, why_size, "standard input can't be read, or is larger than %zu bytes", kMaxScript);
-        return read_input(script);
-    }
-    if (!has_directory)
-    {
-        snprintf(why, why_size, "the host grants no directory to read the script from; pass it by standard input, or with -e");
-        return false;
-    }
-    Error error;
-    if (files_read_whole(options.file, kMaxScript, script, &error))
+        *why = kTooLarge;
+        script->len = options.code.size();
+        if (script->len > kMaxScript)
+            return false;
+        memcpy(script->ptr, options.code.data(), script->len);
         return true;
+    }
+    if (!options.has_file || options.file == "-")
+        return read_input(script, why);
+    *why = "the host grants no directory to read the script from; pass it by standard input, or with -e";
+    Error error;
+    if (!has_directory || files_read_whole(options.file, script->ptr, kMaxScript, &script->len, &error))
+        return has_directory;
+    static char text[512];
     Problem problem = problem_of(error);
-    snprintf(why, why_size, "can't read the script: %.*s", int(problem.size), problem.text);
+    snprintf(text, sizeof(text), "can't read the script: %.*s", int(problem.size), problem.text);
+    *why = text;
     return false;
 }
 
@@ -90,8 +94,8 @@ uint64_t random_seed()
 ExitCode run(const Options& options, bool has_directory)
 {
     unprepared_request_t request = {};
-    char why[512];
-    if (!read_script(options, has_directory, &request.script, why, sizeof(why)))
+    const char* why = nullptr;
+    if (!read_script(options, has_directory, &request.script, &why))
         return refuse(why);
     request.arguments = options.arguments;
     request.io = {has_directory && !options.no_io, options.refusals};
@@ -136,12 +140,3 @@ extern "C" __attribute__((export_name("_start"))) void command_start()
     if (ExitCode code = start())
         preview1_proc_exit(code);
 }
-
-extern "C" void unprepared_list_u8_free(unprepared_list_u8_t* list)
-{
-    free(list->ptr);
-}
-
-// There are no functions of a host's in here.
-void guest_open_sdk(lua_State*) {}
-void guest_set_sdk(lua_State*, const uint64_t*) {}

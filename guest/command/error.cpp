@@ -1,3 +1,4 @@
+#include "error.h"
 #include "path.h"
 
 #include <algorithm>

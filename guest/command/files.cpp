@@ -2,8 +2,6 @@
 #include "touched.h"
 #include "walk.h"
 
-#include <stdlib.h>
-
 namespace
 {
 
@@ -37,8 +35,10 @@ bool size_of(const Handle& handle, uint64_t* size, Error* error)
 {
     __wasi_filestat_t filestat;
     Errno number = preview1_fd_filestat_get(handle.file, &filestat);
+    if (number != __WASI_ERRNO_SUCCESS)
+        return fail_system(error, handle.path, number);
     *size = filestat.size;
-    return number == __WASI_ERRNO_SUCCESS || fail_system(error, handle.path, number);
+    return true;
 }
 
 void close(Handle& handle)
@@ -139,20 +139,17 @@ void files_end()
             close(handle);
 }
 
-bool files_read_whole(std::string_view path, size_t most, unprepared_list_u8_t* contents, Error* error)
+bool files_read_whole(std::string_view path, uint8_t* place, size_t most, size_t* size, Error* error)
 {
     Handle& handle = handles[0];
-    uint64_t size;
+    uint64_t length;
     if (!path_parse(path, &handle.path, error) || !open_handle(handle, TOOLSCRIPT_SANDBOX_IO_MODE_READ, error))
         return false;
-    bool done = size_of(handle, &size, error);
-    if (done && size > most)
+    bool done = size_of(handle, &length, error);
+    if (done && length > most)
         done = fail_limit(error, "%.*s is larger than %zu bytes", int(path.size()), path.data(), most);
     if (done)
-    {
-        contents->ptr = static_cast<uint8_t*>(malloc(size_t(size) + 1));
-        done = contents->ptr ? read_block(handle, contents->ptr, size_t(size), &contents->len, error) : fail_limit(error, "not enough memory");
-    }
+        done = read_block(handle, place, size_t(length), size, error);
     close(handle);
     return done;
 }

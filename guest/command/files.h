@@ -9,5 +9,5 @@
 void files_begin(const Quota& quota);
 // Closes all that is open. What was announced for a file and never came is noted as cut.
 void files_end();
-// Reads a whole file of at most so many bytes; one that is longer is a limit. The block is the caller's to free.
-bool files_read_whole(std::string_view path, size_t most, unprepared_list_u8_t* contents, Error* error);
+// Reads a whole file into a place that has room for so many bytes; a file that is longer is refused.
+bool files_read_whole(std::string_view path, uint8_t* place, size_t most, size_t* size, Error* error);

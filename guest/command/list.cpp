@@ -15,7 +15,8 @@ namespace
 constexpr size_t kMaxNames = 100'000;
 constexpr size_t kMaxBytes = 4 << 20;
 
-char block[16 * 1024];
+// Large, as some hosts read a folder from its start for each block of it.
+char block[256 * 1024];
 
 struct Names
 {
@@ -73,8 +74,11 @@ struct Names
             Errno number = preview1_fd_readdir(folder, block, sizeof(block), cookie, &size);
             if (number != __WASI_ERRNO_SUCCESS)
                 return fail_system(error, path, number);
+            uint64_t before = cookie;
             if (!add_all(size, &cookie))
                 return false;
+            if (size == sizeof(block) && cookie == before)
+                return fail_system(error, path, __WASI_ERRNO_IO);
         }
         return true;
     }
@@ -83,8 +87,9 @@ struct Names
 // The list as the bindings would have made it.
 void hand_over(const std::vector<std::string>& names, unprepared_list_string_t* list)
 {
-    list->len = names.size();
+    // In this order: what is there is freed if memory runs out in between.
     list->ptr = new unprepared_string_t[names.size() + 1]();
+    list->len = names.size();
     for (size_t index = 0; index < names.size(); index++)
     {
         const std::string& name = names[index];
@@ -125,13 +130,3 @@ extern "C" bool toolscript_sandbox_io_list(unprepared_list_u8_t* path, unprepare
         return fail_limit(error, "not enough memory");
     }
 }
-
-extern "C" void unprepared_list_string_free(unprepared_list_string_t* list)
-{
-    for (size_t index = 0; index < list->len; index++)
-        delete[] list->ptr[index].ptr;
-    delete[] list->ptr;
-}
-
-// Their texts are nobody's to free: see `error.cpp`.
-extern "C" void toolscript_sandbox_io_error_free(Error*) {}

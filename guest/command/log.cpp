@@ -49,9 +49,7 @@ extern "C" void toolscript_sandbox_log_line(unprepared_list_u8_t* text)
     lines_size += size;
     used += size + kLineOverhead;
 
-    Output output(kStandardError);
-    output.add_harmless({lines + start, size});
-    output.add("\n");
+    print_line(kStandardError, {lines + start, size});
 }
 
 // There is nobody to show it to.

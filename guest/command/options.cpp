@@ -39,7 +39,7 @@ constexpr size_t kArgumentOverhead = 16;
 
 char problem[512];
 
-const char* wrong(const char* what, std::string_view about, const char* fix)
+const char* explain(const char* what, std::string_view about, const char* fix)
 {
     // A long text is cut, not all of it is needed to find the place.
     snprintf(problem, sizeof(problem), "%s '%.*s'; %s", what, int(about.size() < 100 ? about.size() : 100), about.data(), fix);
@@ -58,7 +58,7 @@ struct CommandLine
         if (preview1_args_sizes_get(&count, &size) != __WASI_ERRNO_SUCCESS)
             return "the host does not tell the command line";
         if (size > kMaxText || count > kMaxCount)
-            return "the command line is too long; pass the script by standard input";
+            return "the command line is too long; a script of some length goes to standard input";
         texts = static_cast<char**>(malloc((count + 1) * sizeof(char*)));
         char* text = static_cast<char*>(malloc(size + 1));
         if (!texts || !text || preview1_args_get(texts, text) != __WASI_ERRNO_SUCCESS)
@@ -75,30 +75,29 @@ struct CommandLine
     }
 };
 
-const char* read_number(std::string_view name, std::string_view text, uint64_t* number)
+const char* read_number(std::string_view text, uint64_t* number)
 {
     auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), *number);
-    if (code == std::errc() && end == text.data() + text.size())
-        return nullptr;
-    snprintf(problem, sizeof(problem), "%.*s is '%.*s'; give a number of 0 or more", int(name.size()), name.data(),
-             int(text.size() < 100 ? text.size() : 100), text.data());
-    return problem;
+    bool is_number = code == std::errc() && end == text.data() + text.size();
+    return is_number ? nullptr : explain("there is no number", text, "give one of 0 or more to --max-bytes and --max-files");
 }
 
 const char* read_value(std::string_view name, std::string_view value, Options* options)
 {
     if (name == "-e")
     {
+        if (options->has_code)
+            return explain("there are two scripts, and the second is", value, "give one");
         options->code = value;
         options->has_code = true;
         return nullptr;
     }
     if (name == "--max-bytes")
-        return read_number(name, value, &options->quota.max_bytes);
+        return read_number(value, &options->quota.max_bytes);
     if (name == "--max-files")
-        return read_number(name, value, &options->quota.max_files);
+        return read_number(value, &options->quota.max_files);
     if (value != "raise" && value != "return")
-        return wrong("--errors is", value, "give raise or return");
+        return explain("--errors is", value, "give raise or return");
     options->refusals = value == "raise" ? TOOLSCRIPT_SANDBOX_TYPES_REFUSALS_RAISE : TOOLSCRIPT_SANDBOX_TYPES_REFUSALS_RETURN;
     return nullptr;
 }
@@ -116,10 +115,10 @@ const char* read_option(std::string_view text, CommandLine* line, Options* optio
         size_t equals = text.starts_with("--") ? text.find('=') : text.npos;
         std::string_view name = text.substr(0, equals);
         if (name != "-e" && name != "--errors" && name != "--max-bytes" && name != "--max-files")
-            return wrong("there is no option", text, "see --help; what is for the script comes after --");
+            return explain("there is no option", text, "see --help; what is for the script comes after --");
         std::string_view value = equals == text.npos ? std::string_view() : text.substr(equals + 1);
         if (equals == text.npos && !line->take(&value))
-            return wrong("there is no value for", name, "see --help");
+            return explain("there is no value for", name, "see --help");
         return read_value(name, value, options);
     }
     return nullptr;
@@ -135,7 +134,7 @@ const char* read_arguments(CommandLine* line, Options* options)
     for (std::string_view text; line->take(&text);)
     {
         if (!is_utf8(text))
-            return wrong("an argument is not UTF-8:", text, "scripts get text only");
+            return explain("an argument is not UTF-8:", text, "scripts get text only");
         size += text.size() + kArgumentOverhead;
         arguments.ptr[arguments.len++] = {reinterpret_cast<uint8_t*>(const_cast<char*>(text.data())), text.size()};
     }
@@ -152,7 +151,6 @@ const char* options_read(Options* options)
     CommandLine line;
     if (const char* wrong = line.read())
         return wrong;
-    bool has_file = false;
     std::string_view text;
     while (line.take(&text) && text != "--")
     {
@@ -162,12 +160,12 @@ const char* options_read(Options* options)
                 return wrong;
             continue;
         }
-        if (has_file || options->has_code)
-            return wrong("there is a script already, and then", text, "what is for the script comes after --");
+        if (options->has_file)
+            return explain("there is a script already, and then", text, "what is for the script comes after --");
         options->file = text;
-        has_file = true;
+        options->has_file = true;
     }
-    if (has_file && options->has_code)
-        return wrong("there is -e, and a file too:", options->file, "name one script");
+    if (options->has_file && options->has_code)
+        return explain("there is -e, and a file too:", options->file, "name one script");
     return read_arguments(&line, options);
 }

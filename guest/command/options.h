@@ -10,9 +10,10 @@ struct Options
     bool help = false;
     bool version = false;
     bool has_code = false;
+    bool has_file = false;
     bool no_io = false;
     std::string_view code; // `-e`
-    std::string_view file; // empty, or `-`: standard input
+    std::string_view file; // `-`, or none: standard input
     toolscript_sandbox_types_refusals_t refusals = TOOLSCRIPT_SANDBOX_TYPES_REFUSALS_RAISE;
     Quota quota;
     unprepared_list_string_t arguments = {}; // what the script gets

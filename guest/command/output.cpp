@@ -15,7 +15,40 @@ bool is_deceptive(uint32_t code)
     return code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
+bool is_harmless(uint32_t code)
+{
+    return (!is_control(code) || code == '\t' || code == '\n') && !is_deceptive(code);
+}
+
+bool is_harmless(std::string_view text)
+{
+    while (!text.empty())
+        if (!is_harmless(code_of(next_character(&text))))
+            return false;
+    return true;
+}
+
 } // namespace
+
+void print_line(Descriptor stream, std::string_view text)
+{
+    Output output(stream);
+    if (!is_harmless(text))
+    {
+        output.add_harmless(text);
+        return output.add("\n");
+    }
+    __wasi_ciovec_t parts[] = {{reinterpret_cast<const uint8_t*>(text.data()), text.size()}, {reinterpret_cast<const uint8_t*>("\n"), 1}};
+    size_t done = 0;
+    if (preview1_fd_write(stream, parts, 2, &done) != __WASI_ERRNO_SUCCESS)
+        done = 0;
+    // What a host does not take at once goes the other way.
+    if (done <= text.size())
+    {
+        output.add(text.substr(done));
+        output.add("\n");
+    }
+}
 
 void Output::add(std::string_view text)
 {
@@ -64,7 +97,7 @@ void Output::add_harmless(std::string_view bytes)
     {
         std::string_view character = next_character(&bytes);
         uint32_t code = code_of(character);
-        if ((!is_control(code) || code == '\t' || code == '\n') && !is_deceptive(code))
+        if (is_harmless(code))
         {
             add(character);
             continue;
@@ -84,7 +117,7 @@ bool Output::flush()
         size_t done = 0;
         Errno number = preview1_fd_write(stream, &rest, 1, &done);
         // A pipe that takes nothing at the moment will later.
-        intact = number == __WASI_ERRNO_SUCCESS || number == __WASI_ERRNO_AGAIN || number == __WASI_ERRNO_INTR;
+        intact = (number == __WASI_ERRNO_SUCCESS && done > 0) || number == __WASI_ERRNO_AGAIN || number == __WASI_ERRNO_INTR;
         at += number == __WASI_ERRNO_SUCCESS ? done : 0;
     }
     size = 0;

@@ -42,3 +42,6 @@ private:
     size_t size = 0;
     char block[kBlock];
 };
+
+// Prints a line of a script's for a terminal: in one go where it holds nothing harmful, so that a host can tell lines apart.
+void print_line(Descriptor stream, std::string_view text);

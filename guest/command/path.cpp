@@ -1,7 +1,8 @@
 #include "path.h"
 #include "text.h"
 
-#include <strings.h>
+#include <ctype.h>
+#include <string.h>
 
 namespace
 {
@@ -9,6 +10,10 @@ namespace
 constexpr size_t kMaxComponents = 64;
 constexpr size_t kMaxComponent = 255;
 constexpr std::string_view kReserved = ".toolscript-tmp";
+
+// The only two characters beyond ASCII whose capital letters are in it.
+constexpr std::string_view kLongS = "\xc5\xbf";
+constexpr std::string_view kDotlessI = "\xc4\xb1";
 
 bool is_no_step(std::string_view component)
 {
@@ -58,7 +63,17 @@ std::string_view path_next(std::string_view* rest)
 
 bool path_is_reserved(std::string_view name)
 {
-    return name.size() == kReserved.size() && strncasecmp(name.data(), kReserved.data(), name.size()) == 0;
+    for (char letter : kReserved)
+    {
+        std::string_view other = letter == 's' ? kLongS : letter == 'i' ? kDotlessI : std::string_view();
+        if (!other.empty() && name.starts_with(other))
+            name.remove_prefix(other.size());
+        else if (!name.empty() && tolower(name.front()) == letter)
+            name.remove_prefix(1);
+        else
+            return false;
+    }
+    return name.empty();
 }
 
 bool path_parse(std::string_view bytes, FilePath* path, Error* error)

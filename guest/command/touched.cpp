@@ -1,6 +1,6 @@
 #include "touched.h"
 #include "output.h"
-#include "walk.h"
+#include "survey.h"
 
 #include <algorithm>
 #include <string.h>
@@ -19,12 +19,15 @@ struct Mark
     bool cut;
 };
 
-char names[kMaxNames];
+// Each handle that is open may still bring one more than is let in.
+constexpr size_t kLate = 64;
+
+char names[kMaxNames + kLate * kMaxPath];
 size_t names_size = 0;
-Mark marks[kMaxTouched];
+Mark marks[kMaxTouched + kLate];
 size_t marks_size = 0;
 
-// Marks by the hash of their names, plus one. Twice as many places as marks, so that there is always a free one.
+// Marks by the hash of their names, plus one. There are more places than marks, so that there is always a free one.
 constexpr size_t kPlaces = 1 << 16;
 uint16_t places[kPlaces];
 
@@ -45,30 +48,28 @@ uint16_t* place_of(std::string_view name)
     return &places[index];
 }
 
-Mark* find_or_add(const FilePath& path)
+// There is room: `touched_check` came before.
+Mark& find_or_add(const FilePath& path)
 {
     std::string_view name = path.shown();
     uint16_t* place = place_of(name);
     if (*place)
-        return &marks[*place - 1];
-    // `touched_check` came before, so there is room; if it did not, nothing is noted.
-    if (marks_size == kMaxTouched || kMaxNames - names_size < name.size())
-        return nullptr;
+        return marks[*place - 1];
     memcpy(names + names_size, name.data(), name.size());
     marks[marks_size] = {uint32_t(names_size), uint16_t(name.size()), false, false};
     names_size += name.size();
     *place = uint16_t(++marks_size);
-    return &marks[marks_size - 1];
+    return marks[marks_size - 1];
 }
 
-void report(const Mark& mark, Output* output)
+void report(const Mark& mark, Surveyor* surveyor, Output* output)
 {
     FilePath path;
     Error ignored;
     path.size = mark.size;
     memcpy(path.name, names + mark.start, mark.size);
     uint64_t size = 0;
-    Search search = walk_size(path, &size, &ignored);
+    Search search = surveyor->size(path, &size, &ignored);
     output->add("{\"name\":");
     output->add_string(path.shown());
     if (search == Search::missing)
@@ -87,35 +88,33 @@ void report(const Mark& mark, Output* output)
 bool touched_check(const FilePath& path, Error* error)
 {
     std::string_view name = path.shown();
-    if (*place_of(name) || (marks_size < kMaxTouched && kMaxNames - names_size >= name.size()))
+    if (*place_of(name) || (marks_size < kMaxTouched && names_size + name.size() <= kMaxNames))
         return true;
     return fail_limit(error, "too many files touched (max %zu, with %zu bytes of names)", kMaxTouched, kMaxNames);
 }
 
 void touched_mark(const FilePath& path, bool append)
 {
-    if (Mark* mark = find_or_add(path))
-        mark->changed |= !append;
+    find_or_add(path).changed |= !append;
 }
 
 void touched_cut(const FilePath& path, bool append)
 {
-    if (Mark* mark = find_or_add(path))
-    {
-        mark->changed |= !append;
-        mark->cut = true;
-    }
+    Mark& mark = find_or_add(path);
+    mark.changed |= !append;
+    mark.cut = true;
 }
 
 void touched_report(Output* output)
 {
     std::sort(marks, marks + marks_size, [](const Mark& left, const Mark& right) { return name_of(left) < name_of(right); });
+    Surveyor surveyor;
     output->add("[");
     for (size_t index = 0; index < marks_size; index++)
     {
         if (index > 0)
             output->add(",");
-        report(marks[index], output);
+        report(marks[index], &surveyor, output);
     }
     output->add("]");
 }

@@ -152,8 +152,14 @@ bool walk_start()
 
 Folder::~Folder()
 {
+    close();
+}
+
+void Folder::close()
+{
     if (own)
         preview1_fd_close(own);
+    own = 0;
 }
 
 Descriptor Folder::descriptor() const
@@ -161,39 +167,38 @@ Descriptor Folder::descriptor() const
     return own ? own : granted;
 }
 
-Search Folder::step(const FilePath& path, std::string_view name, Error* error)
+Search Folder::open_in(const Folder& parent, const FilePath& path, std::string_view name, Error* error)
 {
+    Descriptor folder = parent.descriptor();
     __wasi_filestat_t seen;
-    Search search = look(descriptor(), path, name, __WASI_FILETYPE_DIRECTORY, &seen, error);
+    Search search = look(folder, path, name, __WASI_FILETYPE_DIRECTORY, &seen, error);
     if (search != Search::found)
         return search;
     Descriptor next;
+    __wasi_rights_t rights = kFolderRights & granted_rights;
     __wasi_rights_t inheriting = (kFolderRights | kReadRights | kWriteRights) & granted_rights;
-    Errno number =
-        preview1_path_open(descriptor(), 0, name.data(), name.size(), __WASI_OFLAGS_DIRECTORY, kFolderRights & granted_rights, inheriting, 0, &next);
+    Errno number = preview1_path_open(folder, 0, name.data(), name.size(), __WASI_OFLAGS_DIRECTORY, rights, inheriting, 0, &next);
     if (number == __WASI_ERRNO_NOENT)
         return Search::missing;
     if (number != __WASI_ERRNO_SUCCESS)
     {
-        explain(descriptor(), path, name, number, error);
+        explain(folder, path, name, number, error);
         return Search::failed;
     }
-    if (!check_same(next, seen, path, error))
-    {
-        preview1_fd_close(next);
-        return Search::failed;
-    }
-    if (own)
-        preview1_fd_close(own);
+    bool same = check_same(next, seen, path, error);
+    // It may be its own parent.
+    close();
     own = next;
-    return Search::found;
+    if (!same)
+        close();
+    return same ? Search::found : Search::failed;
 }
 
 Search Folder::open(const FilePath& path, std::string_view names, Error* error)
 {
     Search search = Search::found;
     while (search == Search::found && !names.empty())
-        search = step(path, path_next(&names), error);
+        search = open_in(*this, path, path_next(&names), error);
     return search;
 }
 
@@ -203,7 +208,7 @@ bool Folder::make(const FilePath& path, std::string_view names, Quota* quota, Er
     {
         std::string_view rest = names;
         std::string_view name = path_next(&rest);
-        Search search = step(path, name, error);
+        Search search = open_in(*this, path, name, error);
         if (search == Search::missing)
         {
             // Room for all that are missing, or none is made.
@@ -213,7 +218,7 @@ bool Folder::make(const FilePath& path, std::string_view names, Quota* quota, Er
             if (number != __WASI_ERRNO_SUCCESS && number != __WASI_ERRNO_EXIST)
                 return fail_system(error, path, number);
             quota->folders += number == __WASI_ERRNO_SUCCESS;
-            search = step(path, name, error);
+            search = open_in(*this, path, name, error);
         }
         if (search == Search::missing)
             return fail_system(error, path, __WASI_ERRNO_NOENT);
@@ -259,19 +264,4 @@ bool walk_remove(const FilePath& path, Error* error)
     std::string_view name = path.last();
     Errno number = search == Search::missing ? __WASI_ERRNO_NOENT : preview1_path_unlink_file(folder.descriptor(), name.data(), name.size());
     return number == __WASI_ERRNO_SUCCESS || fail_system(error, path, number);
-}
-
-Search walk_size(const FilePath& path, uint64_t* size, Error* error)
-{
-    Folder folder;
-    Search search = folder.open(path, path.folders(), error);
-    if (search != Search::found)
-        return search;
-    std::string_view name = path.last();
-    __wasi_filestat_t filestat;
-    Errno number = preview1_path_filestat_get(folder.descriptor(), 0, name.data(), name.size(), &filestat);
-    if (number != __WASI_ERRNO_SUCCESS)
-        return missing_or_failed(number, path, error);
-    *size = filestat.size;
-    return filestat.filetype == __WASI_FILETYPE_REGULAR_FILE ? Search::found : Search::missing;
 }

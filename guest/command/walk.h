@@ -46,21 +46,22 @@ public:
     Folder(const Folder&) = delete;
     Folder& operator=(const Folder&) = delete;
 
+    // Becomes the folder of this name in another.
+    Search open_in(const Folder& parent, const FilePath& path, std::string_view name, Error* error);
     // Goes along these names, from the granted directory on.
     Search open(const FilePath& path, std::string_view names, Error* error);
     // The same, and makes what is missing, if all of it may be made.
     bool make(const FilePath& path, std::string_view names, Quota* quota, Error* error);
 
+    // Becomes the granted one again.
+    void close();
+
     Descriptor descriptor() const;
 
 private:
-    Search step(const FilePath& path, std::string_view name, Error* error);
-
     Descriptor own = 0; // 0 while it is the granted one
 };
 
 // Opens a regular file; what `w` empties is known to be one by then.
 bool walk_open(const FilePath& path, Mode mode, Quota* quota, Descriptor* file, bool* made, Error* error);
 bool walk_remove(const FilePath& path, Error* error);
-// Bytes of a regular file.
-Search walk_size(const FilePath& path, uint64_t* size, Error* error);
