@@ -229,7 +229,26 @@ def quotas(box: Box | Command) -> str:
         result = box.run("return pcall(io.open, 'a/b/c/d', 'w')", folder=folder, max_files=2)["result"]
         expect(result, [False, "too many folders created (max 2)"], "folders")
         expect(list(folder.glob("*")), [], "nothing is made where not all can be")
-    return "quotas: bytes, folders, 64 handles"
+    with directory() as folder:
+        # Files that are open when there is no room for more names are told all the same.
+        folder.mkdir()
+        for number in range(1, 6):
+            (folder / f"old{number}").write_text("old")
+        script = """
+            local open = {}
+            for number = 1, 5 do open[number] = io.open("old" .. number, "r+") end
+            local long, count = ("n"):rep(250), 0
+            while pcall(function() io.open(long .. count, "w"):close() end) do count += 1 end
+            for _, file in open do file:write("new"):close() end
+            return select(2, pcall(io.open, long .. count, "w"))
+        """
+        outcome = box.run(script, folder=folder)
+        message = "too many files touched (max 20000, with 1048576 bytes of names)"
+        expect(outcome["result"], message, "names of files that are touched")
+        told = [file for file in outcome["files_touched"] if file["name"].startswith("old")]
+        expected = [{"name": f"old{number}", "op": "write", "bytes": 3} for number in range(1, 6)]
+        expect(told, expected, "files that were open when names ran out")
+    return "quotas: bytes, folders, 64 handles, names"
 
 
 def functions(box: Box) -> str:
@@ -288,7 +307,13 @@ def wasi(command: Command) -> str:
         command.run("x" * ((1 << 20) + 1))
         raise Wrong("a script that is too large was run")
     except ValueError as error:
-        expect(str(error), "error: standard input can't be read, or is larger than 1048576 bytes", "a script that is too large")
+        expect(str(error), "error: the script is larger than 1048576 bytes", "a script that is too large")
+    expect(command.run("return #(...)", ["x" * 50_000])["result"], 50_000, "a long argument")
+    try:
+        command.run("return 1", ["x" * 60_000])
+        raise Wrong("a command line that is too long was passed")
+    except ValueError as error:
+        expect(str(error), "the arguments are 60008 bytes; at most 57344 are allowed", "a command line that is too long")
     return f"the WASI flavour wants {len(command.imports())} interfaces of WASI's, and no others"
 
 

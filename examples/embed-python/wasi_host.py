@@ -21,6 +21,9 @@ from toolscript_host import DEFAULT_BYTES, DEFAULT_FILES, DEFAULT_FUEL, explain,
 # The exceptions of WebAssembly have a heap of their own; the module's own memory has its limit written in it.
 EXCEPTIONS_MEMORY = 68 << 20
 
+# Bytes of all arguments, with eight for each: what makes a component of the module has room for no more, and traps.
+MAX_ARGUMENTS = 56 << 10
+
 
 class Command:
     """The component, compiled once."""
@@ -49,6 +52,9 @@ class Command:
         errors: str = "raise",
     ) -> dict[str, Any]:
         """Runs a script in a fresh instance; the outcome is what `toolscript run --json` prints."""
+        size = sum(len(argument.encode()) + 8 for argument in arguments)
+        if size > MAX_ARGUMENTS:
+            raise ValueError(f"the arguments are {size} bytes; at most {MAX_ARGUMENTS} are allowed")
         options = [f"--max-bytes={max_bytes}", f"--max-files={max_files}", f"--errors={errors}"]
         with tempfile.TemporaryDirectory() as place:
             streams = {name: Path(place, name) for name in ("input", "output", "error")}
