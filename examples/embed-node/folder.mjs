@@ -5,6 +5,8 @@ import { resolve } from "node:path";
 
 /** The real path of a directory, which is made if it is not there: node:wasi can't grant one that isn't. */
 export async function openFolder(folder) {
+  // The empty name would be the working directory, which nobody has named.
+  if (folder === "") throw new TypeError("the folder has no name");
   // Without a slash at its end, which would follow a link in the directory's own name.
   const path = resolve(folder);
   await mkdir(path, { recursive: true });

@@ -198,6 +198,11 @@ def ways_out(box: Box | Command) -> str:
             raise Wrong("a directory that is a link was opened")
         except OSError:
             pass
+        try:
+            box.run("return io.list()", folder="")
+            raise Wrong("the working directory was opened, which nobody named")
+        except OSError:
+            pass
     return f"ways out that are refused: {attempts} calls through links, FIFOs, '..' and absolute paths"
 
 

@@ -31,11 +31,15 @@ def main() -> int:
     parser.add_argument("component", type=Path, help="the file that `toolscript component -o` writes")
     parser.add_argument("script", type=Path)
     parser.add_argument("arguments", nargs="*", help="what the script gets as `...`")
-    parser.add_argument("--folder", type=Path, help="the directory that the script may read and write; without it there is no `io`")
+    parser.add_argument("--folder", help="the directory that the script may read and write; without it there is no `io`")
     options = parser.parse_args()
-    outcome = Box(options.component).run(
-        options.script.read_bytes(), options.arguments, options.folder, {"weather.today": weather_today}
-    )
+    try:
+        outcome = Box(options.component).run(
+            options.script.read_bytes(), options.arguments, options.folder, {"weather.today": weather_today}
+        )
+    except (OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     print(json.dumps(outcome, ensure_ascii=False, separators=(",", ":")))
     return 0 if "result" in outcome else 1
 

@@ -55,6 +55,9 @@ class Directory:
     """One directory of the host's. It is opened once, and made when something is first written to it."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        # The empty name would be the working directory, which nobody has named.
+        if not os.fspath(path):
+            raise FileNotFoundError("the folder has no name")
         # Without a slash at its end, which would follow a link in the directory's own name.
         self._path = os.path.abspath(path)
         self._root: int | None = None

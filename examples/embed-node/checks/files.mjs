@@ -42,6 +42,7 @@ export async function waysOut(box) {
       await expectRefusal(run, "is a link", "a directory that is a link was opened");
     }
     await expectRefusal(() => box.run({ script: "return 1", folder: join(folder, "inside") }), "EEXIST", "a directory that is a file");
+    await expectRefusal(() => box.run({ script: "return 1", folder: "" }), "the folder has no name", "the working directory");
   });
   return `ways out that are refused: ${attempts} calls through links, FIFOs, '..' and absolute paths`;
 }
