@@ -1,6 +1,8 @@
 //! The command line, in two stages: parsed here, then resolved with the configuration file by each command.
 
+mod apis;
 mod component;
+mod docs;
 mod files;
 mod options;
 mod run;
@@ -31,6 +33,10 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Looks at the files of scripts, and removes them.
     Files(files::Arguments),
+    /// Prints the functions of APIs, and how to call them.
+    Docs(docs::DocsArguments),
+    /// Writes the functions of APIs as types, for an editor's language server.
+    Types(docs::TypesArguments),
     /// Writes the box as a WebAssembly component, for other hosts.
     Component(component::Arguments),
     /// Prints the contract between the box and its host.
@@ -48,6 +54,8 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Serve(arguments) => serve::serve(&arguments),
         Command::Files(arguments) => files::files(&arguments),
+        Command::Docs(arguments) => docs::docs(&arguments),
+        Command::Types(arguments) => docs::types(&arguments),
         Command::Component(arguments) => component::component(&arguments),
         Command::Wit => component::wit(),
     };

@@ -1,13 +1,17 @@
 //! `toolscript.toml`: every key optional, an unknown one an error that names it. Sizes are bytes.
 
+mod apis;
 mod server;
 
+pub use apis::{ApiSection, Credential, McpServerSection};
 pub use server::{AuthSection, ServerSection, Transport};
 
 use crate::mcp::Allotment;
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::{
+    collections::BTreeMap,
     io::ErrorKind,
     num::NonZeroU32,
     path::{Component, Path, PathBuf},
@@ -40,6 +44,15 @@ pub struct Config {
     /// `[auth]`
     #[serde(default)]
     pub auth: AuthSection,
+    /// `[apis.NAME]`
+    #[serde(default)]
+    pub apis: BTreeMap<String, ApiSection>,
+    /// `[mcp_servers.NAME]`
+    #[serde(default)]
+    pub mcp_servers: BTreeMap<String, McpServerSection>,
+    /// `[frozen_params]`: parameters of all APIs that scripts neither see nor set.
+    #[serde(default)]
+    pub frozen_params: Map<String, Value>,
 }
 
 /// `[limits]`: what a run may use.
@@ -53,6 +66,8 @@ pub struct LimitsSection {
     script: Option<usize>,
     logs: Option<usize>,
     result: Option<usize>,
+    /// Calls of functions that lead out.
+    api_calls: Option<u64>,
     /// Runs at once.
     concurrency: Option<usize>,
     /// Runs that wait.
@@ -142,6 +157,7 @@ impl LimitsSection {
         limits.script = self.script.unwrap_or(limits.script);
         limits.logs = self.logs.unwrap_or(limits.logs);
         limits.result = self.result.unwrap_or(limits.result);
+        limits.api_calls = self.api_calls.unwrap_or(limits.api_calls);
         limits
     }
 }

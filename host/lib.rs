@@ -104,7 +104,7 @@ mod files;
 mod random;
 mod sandbox;
 
-pub use bridge::{Blocking, Listener, Progress, ToolCall, ToolReply, ToolValue, Tools};
+pub use bridge::{Blocking, Listener, Progress, Room, ToolCall, ToolReply, ToolValue, Tools};
 pub use engine::{
     DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, Functions, HostCalls, InvalidFunction, InvalidLimit, Io, IoErrors, Limits,
     Outcome, Receipt, Refusal, Run, RunOptions, Script, ScriptError, Share, command, command_module, component, wit,

@@ -4,6 +4,7 @@ mod cli;
 mod config;
 mod mcp;
 mod names;
+mod sdk;
 
 use std::process::ExitCode;
 

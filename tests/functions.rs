@@ -73,14 +73,18 @@ async fn a_script_calls_them_by_their_names() {
     let names =
         "local names = {} for name, value in sdk do table.insert(names, name .. ' ' .. type(value)) end table.sort(names) return names";
     assert_eq!(result(names).await, json!(["add function", "echo function", "nothing function", "sum function", "weather table"]));
-    let frozen = "return pcall(function() sdk.x = 1 end), pcall(function() sdk.weather.x = 1 end), sdk.nope, getmetatable(sdk)";
-    assert_eq!(result(frozen).await, json!([false, false, null, "The metatable is locked"]));
+    let frozen =
+        "return pcall(function() sdk.x = 1 end), pcall(function() sdk.weather.x = 1 end), getmetatable(sdk), getmetatable(sdk.weather)";
+    let locked = "The metatable is locked";
+    assert_eq!(result(frozen).await, json!([false, false, locked, locked]));
 }
 
 #[tokio::test]
 async fn an_error_is_raised_and_names_the_function() {
     let message = async |source: &str| result(&format!("return (select(2, pcall(function() {source} end)))")).await;
     assert_eq!(message("sdk.weather.today{ city = 'Mars' }").await, "script:1: weather.today: there is no weather in Mars");
+    assert_eq!(message("sdk.nope()").await, "script:1: there is no function 'nope'");
+    assert_eq!(message("sdk.weather.tomorrow()").await, "script:1: there is no function 'weather.tomorrow'");
     let wrong = "script:1: weather.today: wrong arguments: invalid type: integer `7`, expected a string at line 1 column 9";
     assert_eq!(message("sdk.weather.today{ city = 7 }").await, wrong);
     assert_eq!(message("sdk.echo(0/0)").await, "script:1: argument is NaN: it can't be written as JSON");

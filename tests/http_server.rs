@@ -60,7 +60,10 @@ impl HttpServer {
             .expect("it starts");
         let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut line = String::new();
-        stderr.read_line(&mut line).expect("a line");
+        while line.is_empty() || line.starts_with("note: ") {
+            line.clear();
+            stderr.read_line(&mut line).expect("a line");
+        }
         let address = line.strip_prefix("serving MCP on http://").and_then(|rest| rest.split_once("/mcp")).expect(&line).0.to_owned();
         Self { child, address, _stderr: stderr }
     }

@@ -4,6 +4,8 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 #[cfg(target_os = "linux")]
+mod api_server;
+#[cfg(target_os = "linux")]
 mod atomic_writes;
 mod cancellation;
 mod cli;
@@ -51,8 +53,22 @@ mod sandbox_files;
 #[cfg(target_os = "linux")]
 mod sandbox_search;
 #[cfg(target_os = "linux")]
+mod sdk_calls;
+#[cfg(target_os = "linux")]
+mod sdk_docs;
+#[cfg(target_os = "linux")]
+mod sdk_egress;
+#[cfg(target_os = "linux")]
+mod sdk_hostile;
+#[cfg(target_os = "linux")]
+mod sdk_requests;
+#[cfg(target_os = "linux")]
+mod sdk_servers;
+#[cfg(target_os = "linux")]
 mod serve_options;
 mod stopped;
 mod support;
+#[cfg(target_os = "linux")]
+mod upstream_server;
 #[cfg(target_os = "linux")]
 mod wire;

@@ -123,7 +123,7 @@ fn glue_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
     flags.extend(["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"].map(String::from));
     let mut units = Vec::new();
     for source in sources(&guest)? {
-        let part = if source.ends_with("sdk.cpp") { Part::Sandbox } else { Part::Both };
+        let part = if source.ends_with("sdk.cpp") || source.ends_with("sdk_call.cpp") { Part::Sandbox } else { Part::Both };
         let is_assembly = source.extension().is_some_and(|extension| extension == "s");
         units.push(Unit { source, flags: if is_assembly { Vec::new() } else { flags.clone() }, part });
     }

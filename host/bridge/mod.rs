@@ -9,7 +9,7 @@ mod log;
 mod tools;
 
 pub use log::{Listener, LogBook, Progress};
-pub use tools::{MAX_ANSWER, ToolCall, ToolReply, ToolValue, Toolbox, Tools};
+pub use tools::{MAX_ANSWER, Room, ToolCall, ToolReply, ToolValue, Toolbox, Tools};
 
 use crate::files::Session;
 use std::{

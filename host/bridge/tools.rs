@@ -1,9 +1,15 @@
 //! `toolscript:sandbox/tools`: functions of the host's that a script calls as `sdk.…`.
 
 use super::{State, begin};
-use futures_util::future::join_all;
+use futures_util::{StreamExt as _, stream};
 use serde_json::value::RawValue;
-use std::{pin::Pin, sync::Arc};
+use std::{
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 use wasmtime::{
     StoreContextMut,
     component::{ComponentType, Lift, Linker, Lower, WasmList, WasmStr},
@@ -16,6 +22,9 @@ const VALUE: usize = size_of::<ToolValue>();
 
 /// Bytes that an answer may have, which the guest must have room for.
 pub const MAX_ANSWER: usize = 8 << 20;
+
+/// Calls of one script that are under way at a time.
+const AT_ONCE: usize = 16;
 
 /// Bytes of the text of an error.
 const MAX_ERROR: usize = 8 << 10;
@@ -43,7 +52,26 @@ pub trait Tools: Send + Sync {
     ///
     /// When there is none.
     fn docs(&self, name: &str) -> Result<String, String> {
-        Err(format!("{name}: there is no documentation"))
+        let is_there = self.names().iter().any(|known| known == name);
+        Err(if is_there { format!("{name}: there is no documentation") } else { format!("there is no function '{name}'") })
+    }
+}
+
+impl<T: Tools + ?Sized> Tools for Arc<T> {
+    fn names(&self) -> Vec<String> {
+        (**self).names()
+    }
+
+    fn call(&self, call: ToolCall) -> Pin<Box<dyn Future<Output = Result<ToolReply, String>> + Send + '_>> {
+        (**self).call(call)
+    }
+
+    fn search(&self, query: &str) -> String {
+        (**self).search(query)
+    }
+
+    fn docs(&self, name: &str) -> Result<String, String> {
+        (**self).docs(name)
     }
 }
 
@@ -55,6 +83,29 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments, in order.
     pub arguments: Vec<ToolValue>,
+    /// Bytes that the answer may have.
+    pub room: Room,
+}
+
+/// Bytes that the answers to calls may have which are made at once, all together. A function whose answer grows as it comes takes from it
+/// before it keeps more, so that none holds what will be refused.
+#[derive(Clone, Debug)]
+pub struct Room(Arc<AtomicUsize>);
+
+impl Room {
+    fn new() -> Self {
+        Self(Arc::new(AtomicUsize::new(MAX_ANSWER)))
+    }
+
+    /// Takes so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// When there are fewer left; what the script is to be told.
+    pub fn take(&self, bytes: usize) -> Result<(), String> {
+        let taken = self.0.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
+        taken.map(drop).map_err(|_| format!("the answer is too large: at most {MAX_ANSWER} bytes are allowed at once"))
+    }
 }
 
 /// A value on its way in or out.
@@ -205,9 +256,10 @@ async fn call<T: State>(store: &mut StoreContextMut<'_, T>, calls: &WasmList<Inv
     let tools = Arc::clone(&toolbox.tools);
     let mut moved = 0;
     let mut taken = Vec::new();
+    let room = Room::new();
     for index in 0..calls.len() {
         let Some(invocation) = calls.get(&mut *store, index) else { break };
-        match take(store, &invocation?, &mut moved)? {
+        match take(store, &invocation?, &room, &mut moved)? {
             Ok(call) => taken.push(call),
             Err(refusal) => return Ok((Err(refusal), moved)),
         }
@@ -215,7 +267,8 @@ async fn call<T: State>(store: &mut StoreContextMut<'_, T>, calls: &WasmList<Inv
     if let Some(toolbox) = &mut store.data_mut().as_mut().tools {
         toolbox.calls_left = toolbox.calls_left.saturating_sub(count);
     }
-    let replies = join_all(taken.into_iter().map(|call| tools.call(call))).await;
+    let under_way: Vec<_> = taken.into_iter().map(|call| tools.call(call)).collect();
+    let replies: Vec<_> = stream::iter(under_way).buffered(AT_ONCE).collect().await;
     let mut room = MAX_ANSWER;
     let answers = replies.into_iter().map(|reply| {
         let reply = reply.map_err(shortened)?;
@@ -231,6 +284,7 @@ async fn call<T: State>(store: &mut StoreContextMut<'_, T>, calls: &WasmList<Inv
 fn take<T: State>(
     store: &mut StoreContextMut<'_, T>,
     invocation: &Invocation,
+    room: &Room,
     moved: &mut usize,
 ) -> wasmtime::Result<Result<ToolCall, String>> {
     let name = match take_name(store, &invocation.name) {
@@ -261,7 +315,7 @@ fn take<T: State>(
             ValueIn::Bytes(bytes) => ToolValue::Bytes(bytes.as_le_slice(&*store).to_vec()),
         });
     }
-    Ok(Ok(ToolCall { name, arguments }))
+    Ok(Ok(ToolCall { name, arguments, room: room.clone() }))
 }
 
 /// Bytes of a name, or of a question.

@@ -21,6 +21,10 @@ pub struct LimitArguments {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(4..=4096))]
     memory_limit: Option<u64>,
 
+    /// Calls of API functions that a script may make [default: 100]
+    #[arg(long, value_name = "N")]
+    max_api_calls: Option<u64>,
+
     /// Folder for the files of scripts, made when it is first written to [default: ./toolscript-files; none over HTTP]
     #[arg(long, value_name = "DIR", conflicts_with = "no_io")]
     io_dir: Option<PathBuf>,
@@ -56,6 +60,7 @@ impl LimitArguments {
         if let Some(mebibytes) = self.memory_limit {
             limits.memory = usize::try_from(mebibytes << 20).context("--memory-limit is too large for this machine")?;
         }
+        limits.api_calls = self.max_api_calls.unwrap_or(limits.api_calls);
         limits.check()?;
         Ok(limits)
     }

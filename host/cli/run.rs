@@ -1,14 +1,16 @@
 //! `toolscript run`.
 
 use super::{
+    apis::ApiArguments,
     options::LimitArguments,
     signals,
     terminal::{self, LivePrinter},
 };
-use crate::config::Config;
+use crate::{config::Config, sdk::Session};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use std::{
+    collections::BTreeMap,
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -41,6 +43,9 @@ pub struct Arguments {
 
     #[command(flatten)]
     limits: LimitArguments,
+
+    #[command(flatten)]
+    apis: ApiArguments,
 }
 
 /// Runs the script; an error is wrong usage or configuration.
@@ -53,6 +58,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 
     // One worker beside this thread, so that a second signal ends the program even while the output is stuck.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().context("can't start the runtime")?;
+    let sdk = runtime.block_on(arguments.apis.load(&config, &[]))?;
     let engine = match config.limits.engine().concurrency(1).blocking(Blocking::Here).build() {
         Ok(engine) => engine,
         Err(error) => {
@@ -70,9 +76,16 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         (Some(Arc::new(printer) as Arc<dyn toolscript::Listener>), Some(thread))
     };
     let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation);
+    if let Some(sdk) = &sdk {
+        options = options.with_tools(Session::new(Arc::clone(sdk), BTreeMap::new()).map_err(anyhow::Error::msg)?);
+    }
     options.listener = listener;
     options.io = files;
-    let run = runtime.block_on(engine.run(&script, options))?;
+    let run = runtime.block_on(engine.run(&script, options));
+    if let Some(sdk) = sdk {
+        sdk.close();
+    }
+    let run = run?;
     // All senders are gone with the run; the thread has only to print what is left.
     let mut printed = printing.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())));
     if arguments.json {

@@ -2,7 +2,7 @@
 
 mod http;
 
-use super::{options::LimitArguments, signals, terminal};
+use super::{apis::ApiArguments, options::LimitArguments, signals, terminal};
 use crate::{
     config::{Config, Transport},
     mcp::{Metrics, Server, Settings, Tenant, max_message, serve_stdio},
@@ -20,6 +20,13 @@ use toolscript::{Blocking, EngineError, ErrorKind, Io};
 
 #[derive(Args)]
 pub struct Arguments {
+    /// OpenAPI specifications, as --api has them
+    #[arg(value_name = "[NAME=]SPEC")]
+    specifications: Vec<String>,
+
+    #[command(flatten)]
+    apis: ApiArguments,
+
     #[command(flatten)]
     http: http::HttpArguments,
 
@@ -35,6 +42,7 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let mut files = arguments.limits.files(&config, transport == Transport::Stdio)?;
     signals::raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("can't start the runtime")?;
+    let sdk = runtime.block_on(arguments.apis.load(&config, &arguments.specifications))?;
     let http = match transport {
         Transport::Stdio => None,
         Transport::Http => {
@@ -58,6 +66,7 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let settings = Arc::new(Settings {
         engine,
         limits,
+        sdk: sdk.clone(),
         metrics: Metrics::default(),
         scripts: scripts.as_ref().map(|runtime| runtime.handle().clone()),
         runs: TaskTracker::new(),
@@ -68,6 +77,9 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
         None => over_stdio(&runtime, settings, files),
         Some((http, listener)) => runtime.block_on(http.serve(listener, settings, files)),
     };
+    if let Some(sdk) = sdk {
+        sdk.close();
+    }
     // A thread may wait for input that never comes.
     runtime.shutdown_background();
     if let Some(scripts) = scripts {

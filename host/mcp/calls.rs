@@ -1,19 +1,21 @@
 //! What a call does: it runs a script, or works on files, and tells those who want to hear of it.
 
 use super::{
-    arguments::Wrong,
+    arguments::{Wrong, invalid, shortened},
     notices::{Notices, Outlet, RequestStream},
     result,
     server::{Server, has_session, method_not_found},
     tenant::{NotRun, Settings},
     tools::{Work, script::Arguments},
 };
+use crate::sdk::{Secret, Session};
 use rmcp::{
     ErrorData, RoleServer,
-    model::{CallToolResult, ContentBlock, ErrorCode},
+    model::{CallToolResult, ContentBlock, ErrorCode, RequestMetaObject},
     service::RequestContext,
 };
-use std::sync::Arc;
+use serde_json::Value;
+use std::{collections::BTreeMap, sync::Arc};
 use tokio_util::sync::CancellationToken;
 use toolscript::{Io, Listener, Refusal, RunOptions, Script};
 
@@ -23,12 +25,19 @@ const BUSY: ErrorCode = ErrorCode(-32000);
 impl Server {
     /// Runs a script; what it says goes to the client meanwhile, and all of that is there before the result.
     pub(super) async fn execute(self, arguments: Arguments, context: RequestContext<RoleServer>) -> Result<CallToolResult, ErrorData> {
-        let Settings { limits, shutdown, .. } = &*self.tenant.settings;
+        let Settings { limits, shutdown, sdk, .. } = &*self.tenant.settings;
         let mut limits = limits.clone();
         limits.timeout = arguments.timeout.map_or(limits.timeout, |timeout| timeout.min(limits.timeout));
         let notices = Notices::new(self.level(&context), context.meta.get_progress_token());
         let cancellation = shutdown.child_token();
         let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation.clone());
+        if let Some(sdk) = sdk {
+            let session = credentials(&context.meta).and_then(|credentials| Session::new(Arc::clone(sdk), credentials));
+            match session {
+                Ok(session) => options = options.with_tools(session),
+                Err(error) => return Err(invalid(&format!("`_meta.auth`: {error}"))),
+            }
+        }
         options.listener = notices.clone().map(|notices| notices as Arc<dyn Listener>);
 
         let stream = context.extensions.get::<RequestStream>().cloned();
@@ -104,7 +113,7 @@ impl Server {
                 () = closed.cancelled(), if !cancellation.is_cancelled() => cancellation.cancel(),
             }
         };
-        looked.map_err(|reason| ErrorData::new(BUSY, reason.to_string(), None))?.ok_or_else(failed)
+        looked.map_err(busy)?.ok_or_else(failed)
     }
 }
 
@@ -114,8 +123,24 @@ fn not_run(reason: NotRun) -> Result<CallToolResult, ErrorData> {
         NotRun::Refused(refusal @ Refusal::ScriptTooLarge { .. }) => Ok(result::of_mistake(&Wrong(format!("`script`: {refusal}")))),
         NotRun::Refused(Refusal::Limit(limit)) => Ok(result::of_mistake(&Wrong(format!("`timeout_ms`: {limit}")))),
         NotRun::Failed(_) => Err(failed()),
-        busy => Err(ErrorData::new(BUSY, busy.to_string(), None)),
+        other => Err(busy(other)),
     }
+}
+
+/// What a client is told that is to try again.
+pub fn busy(reason: NotRun) -> ErrorData {
+    ErrorData::new(BUSY, reason.to_string(), None)
+}
+
+/// What the client brings for APIs: `auth` in the request's `_meta`, which no model reads.
+fn credentials(meta: &RequestMetaObject) -> Result<BTreeMap<String, Secret>, String> {
+    let Some(auth) = meta.get("auth") else { return Ok(BTreeMap::new()) };
+    let Value::Object(auth) = auth else { return Err("it must be an object with a credential for each API".into()) };
+    let credential = |(name, value): (&String, &Value)| match value {
+        Value::String(text) if !text.is_empty() => Ok((name.clone(), Secret::new(text.as_str()))),
+        _ => Err(format!("the credential of '{}' must be a string", shortened(name))),
+    };
+    auth.iter().map(credential).collect()
 }
 
 pub fn failed() -> ErrorData {

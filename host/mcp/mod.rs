@@ -9,6 +9,7 @@ mod auth;
 mod calls;
 mod changes;
 mod description;
+mod docs;
 mod http;
 mod metrics;
 mod notices;

@@ -4,12 +4,12 @@
 
 use super::{
     arguments::{invalid, shortened},
-    calls::failed,
+    calls::{busy, failed},
     changes::{Changes, Subscriptions},
-    resources, result,
+    docs, resources, result,
     tenant::Tenant,
     tools::{
-        FileTool,
+        Answer, DocsTool, FileTool,
         script::{Arguments, EXECUTE_SCRIPT},
     },
 };
@@ -79,15 +79,16 @@ impl Server {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_logging();
-        let capabilities = match self.tenant.io {
-            Some(_) => capabilities.enable_resources().enable_resources_list_changed().enable_resources_subscribe().build(),
-            None => capabilities.build(),
+        let capabilities = match (&self.tenant.io, &self.tenant.settings.sdk) {
+            (Some(_), _) => capabilities.enable_resources().enable_resources_list_changed().enable_resources_subscribe().build(),
+            (None, Some(_)) => capabilities.enable_resources().build(),
+            (None, None) => capabilities.build(),
         };
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("toolscript", env!("CARGO_PKG_VERSION")).with_title("toolscript"))
             .with_instructions(
                 "Runs Luau scripts in a sandbox: compute, transform data and work on files in one call of execute_script. Where there are \
-                 file tools, they work on the same files.",
+                 file tools, they work on the same files. Where there is search_docs, scripts call APIs as functions of sdk.",
             )
     }
 
@@ -96,14 +97,19 @@ impl ServerHandler for Server {
     }
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tenant.tools.clone()))
+        Ok(ListToolsResult::with_all_items(self.tenant.tools()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tenant.tools.iter().find(|tool| tool.name == name).cloned()
+        self.tenant.tools().into_iter().find(|tool| tool.name == name)
     }
 
     async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+        if let (Some(tool), Some(sdk)) = (DocsTool::find(&request.name), &self.tenant.settings.sdk) {
+            self.tenant.check_pace().map_err(busy)?;
+            let answer = tool.answer(sdk, request.arguments);
+            return Ok(answer.map_or_else(|wrong| result::of_mistake(&wrong), Answer::into_result).into());
+        }
         // In a task of its own, so that a panic is an answer too.
         let called = match FileTool::find(&request.name) {
             Some(tool) if self.tenant.io.is_some() => {
@@ -126,7 +132,18 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.look(&context, 0, move |io, is_wanted| resources::list(&io.files, cursor.as_deref(), is_wanted)).await?
+        let mut first = match &self.tenant.settings.sdk {
+            Some(sdk) if cursor.is_none() => docs::list(sdk),
+            _ => Vec::new(),
+        };
+        if self.tenant.io.is_none() && !first.is_empty() {
+            return Ok(ListResourcesResult::with_all_items(first));
+        }
+        let listed = self.look(&context, 0, move |io, is_wanted| resources::list(&io.files, cursor.as_deref(), is_wanted));
+        let mut listed = listed.await??;
+        first.append(&mut listed.resources);
+        listed.resources = first;
+        Ok(listed)
     }
 
     async fn list_resource_templates(
@@ -134,7 +151,11 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        if self.tenant.io.is_some() { Ok(ListResourceTemplatesResult::default()) } else { Err(method_not_found()) }
+        match (&self.tenant.io, &self.tenant.settings.sdk) {
+            (_, Some(_)) => Ok(ListResourceTemplatesResult::with_all_items(vec![docs::template()])),
+            (Some(_), None) => Ok(ListResourceTemplatesResult::default()),
+            (None, None) => Err(method_not_found()),
+        }
     }
 
     // What is not offered is not there: the library would answer with nothing.
@@ -156,6 +177,12 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(sdk) = &self.tenant.settings.sdk
+            && request.uri.starts_with(docs::SCHEME)
+        {
+            self.tenant.check_pace().map_err(busy)?;
+            return docs::read(sdk, &request.uri).map(ReadResourceResponse::from);
+        }
         self.look(&context, 0, move |io, _| resources::read(&io.files, &request.uri)).await?.map(ReadResourceResponse::from)
     }
 

@@ -3,8 +3,9 @@
 use super::{
     changes::Changes,
     metrics::Metrics,
-    tools::{FILE_TOOLS, script},
+    tools::{DOCS_TOOLS, FILE_TOOLS, script},
 };
+use crate::sdk::Sdk;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use rmcp::model::Tool;
 use std::{num::NonZeroU32, sync::Arc, time::Instant};
@@ -20,6 +21,8 @@ const MAX_LOOKS: usize = 128;
 pub struct Settings {
     pub engine: Engine,
     pub limits: Limits,
+    /// Functions of scripts that lead out.
+    pub sdk: Option<Arc<Sdk>>,
     pub metrics: Metrics,
     /// Where scripts run, if not on the threads that answer clients: those then never wait behind a script that is busy.
     pub scripts: Option<Handle>,
@@ -46,7 +49,6 @@ pub struct Allotment {
 pub struct Tenant {
     pub settings: Arc<Settings>,
     pub io: Option<Io>,
-    pub tools: Vec<Tool>,
     pub changes: Changes,
     /// One look at the files at a time, however many are asked for.
     looking: Arc<Semaphore>,
@@ -72,20 +74,28 @@ pub enum NotRun {
 impl Tenant {
     /// A tenant that has the server to itself, or is allotted a part of it.
     pub fn new(settings: Arc<Settings>, io: Option<Io>, allotment: Option<Allotment>) -> Self {
-        let mut tools = vec![script::definition(&settings.limits, io.as_ref())];
-        if io.is_some() {
-            tools.extend(FILE_TOOLS.iter().map(|tool| (tool.definition)()));
-        }
         Self {
             settings,
             io,
-            tools,
             changes: Changes::default(),
             looking: Arc::new(Semaphore::new(1)),
             room: Arc::new(Semaphore::new(MAX_LOOKS)),
             share: allotment.map(|allotment| Share::new(allotment.running, allotment.waiting)),
             pace: allotment.map(|allotment| (allotment.per_minute, RateLimiter::direct(Quota::per_minute(allotment.per_minute)))),
         }
+    }
+
+    /// The tools that there are. What they say of functions changes with the servers behind those.
+    pub fn tools(&self) -> Vec<Tool> {
+        let sdk = self.settings.sdk.as_deref();
+        let mut tools = vec![script::definition(&self.settings.limits, self.io.as_ref(), sdk)];
+        if self.io.is_some() {
+            tools.extend(FILE_TOOLS.iter().map(|tool| (tool.definition)()));
+        }
+        if sdk.is_some() {
+            tools.extend(DOCS_TOOLS.iter().map(|tool| (tool.definition)()));
+        }
+        tools
     }
 
     /// Works on the files, where that may block; nothing if there are none, or the request was cancelled. The work is told of that, and
@@ -126,7 +136,8 @@ impl Tenant {
         Ok(looking.await.ok())
     }
 
-    fn check_pace(&self) -> Result<(), NotRun> {
+    /// Refuses what comes too fast.
+    pub fn check_pace(&self) -> Result<(), NotRun> {
         if let Some((per_minute, pace)) = &self.pace
             && pace.check().is_err()
         {

@@ -1,9 +1,12 @@
-//! The tools: `execute_script`, and those that work on files without a script.
+//! The tools: `execute_script`, those that work on files without a script, and those that tell which functions scripts have.
 
 mod change;
+mod docs;
 mod find;
 mod read;
 pub mod script;
+
+pub use docs::{DOCS_TOOLS, DocsTool};
 
 use super::{
     arguments::{Fields, Wrong},

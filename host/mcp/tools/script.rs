@@ -1,8 +1,11 @@
 //! `execute_script`, as a client sees it.
 
-use crate::mcp::{
-    arguments::{Fields, Wrong},
-    description, result,
+use crate::{
+    mcp::{
+        arguments::{Fields, Wrong},
+        description, result,
+    },
+    sdk::Sdk,
 };
 use rmcp::model::{JsonObject, Tool, ToolAnnotations, object};
 use serde_json::json;
@@ -13,7 +16,7 @@ use toolscript::{Io, Limits};
 pub const EXECUTE_SCRIPT: &str = "execute_script";
 
 /// The tool, as the configuration in force makes it.
-pub fn definition(limits: &Limits, io: Option<&Io>) -> Tool {
+pub fn definition(limits: &Limits, io: Option<&Io>, sdk: Option<&Sdk>) -> Tool {
     let input = object(json!({
         "type": "object",
         "properties": {
@@ -23,10 +26,10 @@ pub fn definition(limits: &Limits, io: Option<&Io>) -> Tool {
         "required": ["script"],
         "additionalProperties": false,
     }));
-    Tool::new(EXECUTE_SCRIPT, description::tool(limits, io), input)
+    Tool::new(EXECUTE_SCRIPT, description::tool(limits, io, sdk), input)
         .with_title("Execute a Luau script")
         .with_raw_output_schema(Arc::new(result::schema()))
-        .with_annotations(ToolAnnotations::new().read_only(io.is_none()).destructive(io.is_some()).open_world(false))
+        .with_annotations(ToolAnnotations::new().read_only(io.is_none()).destructive(io.is_some()).open_world(sdk.is_some()))
 }
 
 /// What a client asks for.

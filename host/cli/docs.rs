@@ -1,0 +1,87 @@
+//! `toolscript docs` and `toolscript types`: the functions of configured APIs, for a person and for an editor.
+
+use super::{apis::ApiArguments, terminal::Output};
+use crate::{config::Config, sdk::Sdk};
+use anyhow::{Context as _, Result};
+use clap::Args;
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
+use tokio::runtime::Runtime;
+
+#[derive(Args)]
+pub struct DocsArguments {
+    /// An API, a function, or words to search for; without it, all functions are listed
+    name: Option<String>,
+
+    #[command(flatten)]
+    source: Source,
+}
+
+#[derive(Args)]
+pub struct TypesArguments {
+    /// The file to write; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "sdk.d.luau")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    source: Source,
+}
+
+#[derive(Args)]
+struct Source {
+    #[command(flatten)]
+    apis: ApiArguments,
+
+    /// Configuration [default: toolscript.toml in the working directory, if it is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Source {
+    /// The functions, and what keeps them up.
+    fn load(&self) -> Result<(Arc<Sdk>, Runtime)> {
+        let config = Config::find(self.config.as_deref())?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("can't start the runtime")?;
+        let sdk = runtime.block_on(self.apis.load(&config, &[]))?;
+        let sdk = sdk.context("there are no APIs; name one with --api or --mcp, or in toolscript.toml")?;
+        Ok((sdk, runtime))
+    }
+}
+
+/// Prints what is asked for.
+pub fn docs(arguments: &DocsArguments) -> Result<ExitCode> {
+    let (sdk, _runtime) = arguments.source.load()?;
+    let text = match &arguments.name {
+        None => sdk.overview(None),
+        Some(name) => sdk.docs(name).or_else(|error| {
+            let found = sdk.search(name);
+            let lines: String = found.iter().map(|function| format!("sdk.{}  {}\n", function.full_name(), function.summary)).collect();
+            if lines.is_empty() { Err(error) } else { Ok(lines) }
+        }),
+    };
+    print(&text.map_err(anyhow::Error::msg)?)
+}
+
+/// Writes definitions for a language server.
+pub fn types(arguments: &TypesArguments) -> Result<ExitCode> {
+    let (sdk, _runtime) = arguments.source.load()?;
+    let text = sdk.definitions();
+    if arguments.output == Path::new("-") {
+        return print(&text);
+    }
+    #[expect(clippy::disallowed_methods, reason = "a file that the person named, not one of a script's")]
+    std::fs::write(&arguments.output, text).with_context(|| format!("can't write {}", arguments.output.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(text: &str) -> Result<ExitCode> {
+    let mut output = Output::new();
+    for line in text.lines() {
+        output.line(line);
+    }
+    output.finish().context("standard output can't be written to")?;
+    Ok(ExitCode::SUCCESS)
+}

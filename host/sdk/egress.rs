@@ -1,0 +1,243 @@
+//! The way out: requests of scripts to the servers of configured APIs, and to nobody else.
+//!
+//! Security: which addresses may be connected to is decided on what a name resolves to, and those very addresses are connected to.
+//! Redirects are not followed, proxies of the environment are not used, and what comes back has a limit.
+
+use reqwest::{
+    Client, Request,
+    dns::{Addrs, Name, Resolve, Resolving},
+    header::HeaderMap,
+    redirect::Policy,
+};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use std::{
+    error::Error,
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+use toolscript::Room;
+use url::{Host, Url};
+
+/// For a connection to be made; the whole call ends with the script's time.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A name that leads to this machine or its network.
+#[derive(Debug, thiserror::Error)]
+#[error("the server has a private address, which is refused; its entry may say allow_private = true")]
+pub struct PrivateAddress;
+
+/// A client for one API.
+pub struct Egress {
+    client: OnceLock<Option<Client>>,
+    allow_private: bool,
+}
+
+/// What came back.
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Egress {
+    pub fn new(allow_private: bool) -> Self {
+        Self { client: OnceLock::new(), allow_private }
+    }
+
+    /// The client, for a protocol on top of HTTP. Its requests must be for a host that was checked.
+    ///
+    /// It is made when it is first needed: it reads all certificates that the system trusts.
+    pub fn client(&self) -> Result<Client, String> {
+        let make = || {
+            let mut builder = Client::builder().redirect(Policy::none()).no_proxy().connect_timeout(CONNECT_TIMEOUT);
+            builder = builder.user_agent(concat!("toolscript/", env!("CARGO_PKG_VERSION")));
+            if !self.allow_private {
+                builder = builder.dns_resolver(Arc::new(PublicOnly));
+            }
+            builder.build().inspect_err(|error| tracing::error!(%error, "there is no HTTP client")).ok()
+        };
+        self.client.get_or_init(make).clone().ok_or_else(|| "the host can't make HTTP requests".into())
+    }
+
+    /// Sends a request, and reads as much of the answer as there is room for. An error is for the script.
+    pub async fn send(&self, request: Request, room: &Room) -> Result<Answer, String> {
+        self.check_host(request.url())?;
+        let mut response = self.client()?.execute(request).await.map_err(|error| explain(&error))?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| explain(&error))? {
+            room.take(chunk.len())?;
+            body.extend_from_slice(&chunk);
+        }
+        Ok(Answer { status, headers, body })
+    }
+
+    /// Addresses that are written as numbers do not come by the resolver.
+    pub fn check_host(&self, url: &Url) -> Result<(), String> {
+        let ip = match url.host() {
+            Some(Host::Ipv4(ip)) => IpAddr::from(ip),
+            Some(Host::Ipv6(ip)) => IpAddr::from(ip),
+            Some(Host::Domain(_)) => return Ok(()),
+            None => return Err("the server has no address".into()),
+        };
+        if self.allow_private || is_public(ip) { Ok(()) } else { Err(PrivateAddress.to_string()) }
+    }
+}
+
+/// Resolves names to public addresses only.
+struct PublicOnly;
+
+impl Resolve for PublicOnly {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let public: Vec<SocketAddr> = found.filter(|address| is_public(address.ip())).collect();
+            if public.is_empty() {
+                return Err(Box::<dyn Error + Send + Sync>::from(PrivateAddress));
+            }
+            Ok(Box::new(public.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Why nothing came back, without the address, which may hold a key.
+pub fn explain(error: &(dyn Error + 'static)) -> String {
+    if causes(error).any(|cause| cause.is::<PrivateAddress>()) {
+        return PrivateAddress.to_string();
+    }
+    let Some(failed) = causes(error).find_map(|cause| cause.downcast_ref::<reqwest::Error>()) else {
+        return "the server's answer can't be used".into();
+    };
+    tracing::debug!(cause = failed.source().map(ToString::to_string), "a request failed");
+    let what = if failed.is_timeout() {
+        "did not answer in time"
+    } else if failed.is_connect() {
+        "can't be reached"
+    } else {
+        "broke off the connection, or does not speak HTTP"
+    };
+    format!("the server {what}")
+}
+
+/// Whether a request can't have come to the server.
+pub fn was_not_sent(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|cause| match cause.downcast_ref::<reqwest::Error>() {
+        Some(failed) => failed.is_connect(),
+        None => cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe),
+    })
+}
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| match error.downcast_ref() {
+        // It does not say that the client's error is its cause.
+        Some(StreamableHttpError::<reqwest::Error>::Client(cause)) => Some(cause),
+        _ => (*error).source(),
+    })
+}
+
+/// Whether an address is one of the public internet.
+fn is_public(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => is_public_v4(ip),
+        IpAddr::V6(ip) => is_public_v6(ip),
+    }
+}
+
+fn is_public_v4(ip: Ipv4Addr) -> bool {
+    let [first, second, third, _] = ip.octets();
+    let is_shared = first == 100 && (64..128).contains(&second);
+    let is_assigned = (first, second, third) == (192, 0, 0) || (first, second, third) == (192, 88, 99);
+    let is_benchmark = first == 198 && matches!(second, 18 | 19);
+    !(ip.is_private()
+        || ip.is_loopback()
+        || ip.is_link_local()
+        || ip.is_documentation()
+        || ip.is_multicast()
+        || first == 0
+        || first >= 240
+        || is_shared
+        || is_assigned
+        || is_benchmark)
+}
+
+fn is_public_v6(ip: Ipv6Addr) -> bool {
+    let segments = ip.segments();
+    // Forms that hold an address of the other kind, which is where a packet ends up.
+    let inner = match segments {
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => Some((high, low)),
+        _ => None,
+    };
+    if let Some((high, low)) = inner {
+        return is_public_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
+    }
+    // All that is assigned to the public internet lies in one block; documentation and protocols have parts of it.
+    let is_global = segments[0] & 0xe000 == 0x2000;
+    let is_documentation = segments[0] == 0x2001 && segments[1] == 0xdb8 || segments[0] == 0x3fff && segments[1] < 0x1000;
+    let is_protocol = segments[0] == 0x2001 && segments[1] < 0x200;
+    is_global && !is_documentation && !is_protocol
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_public;
+
+    #[test]
+    fn addresses_of_this_machine_and_its_network_are_not_public() {
+        for private in [
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.0.0.1",
+            "100.64.0.1",
+            "127.0.0.1",
+            "127.255.0.1",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.1",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.1.1",
+            "198.18.0.1",
+            "198.51.100.1",
+            "203.0.113.1",
+            "224.0.0.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "2002:a00:1::",
+            "fc00::1",
+            "fd00::1",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+            "2001:db8::1",
+            "2001::1",
+            "3fff::1",
+            "100::1",
+            "::127.0.0.1",
+        ] {
+            assert!(!is_public(private.parse().unwrap()), "{private}");
+        }
+        for public in [
+            "1.1.1.1",
+            "8.8.8.8",
+            "100.63.0.1",
+            "100.128.0.1",
+            "172.32.0.1",
+            "192.0.1.1",
+            "2606:4700::1111",
+            "2001:4860::8888",
+            "::ffff:8.8.8.8",
+            "64:ff9b::808:808",
+        ] {
+            assert!(is_public(public.parse().unwrap()), "{public}");
+        }
+    }
+}

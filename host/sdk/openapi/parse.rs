@@ -1,0 +1,111 @@
+//! A specification as it was written: JSON or YAML, of OpenAPI 3.0 or 3.1.
+
+use crate::sdk::document::{Document, FREE, SpecError};
+use serde_json::{Map, Value};
+
+/// Bytes of a specification. The largest public ones have some 10 MiB.
+pub const MAX_SIZE: usize = 32 << 20;
+
+/// Reads JSON or YAML. Its schemas become those of 3.1, whichever it was.
+pub fn parse(bytes: &[u8]) -> Result<Document, SpecError> {
+    if bytes.len() > MAX_SIZE {
+        return Err(SpecError::new(format!("it is more than {MAX_SIZE} bytes")));
+    }
+    let text = str::from_utf8(bytes).map_err(|_| SpecError::new("it is not UTF-8"))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut root: Value = if text.trim_start().starts_with('{') {
+        // YAML may begin so too.
+        serde_json::from_str(text).or_else(|error| from_yaml(text).map_err(|_| SpecError::new(format!("it is not JSON: {error}"))))?
+    } else {
+        from_yaml(text)?
+    };
+    if check_version(&root)? == Version::V30 {
+        modernise(&mut root);
+    }
+    Ok(Document::new(root))
+}
+
+fn check_version(root: &Value) -> Result<Version, SpecError> {
+    if root.get("swagger").is_some() {
+        return Err(SpecError::new("it is Swagger 2; convert it to OpenAPI 3 first"));
+    }
+    match root.get("openapi").and_then(Value::as_str) {
+        Some(version) if version.starts_with("3.0.") || version == "3.0" => Ok(Version::V30),
+        Some(version) if version.starts_with("3.1.") || version == "3.1" => Ok(Version::V31),
+        Some(version) => Err(SpecError::new(format!("it is OpenAPI {version}; 3.0 and 3.1 are understood"))),
+        None => Err(SpecError::new("it has no `openapi` version: is it an OpenAPI specification?")),
+    }
+}
+
+#[derive(PartialEq)]
+enum Version {
+    V30,
+    V31,
+}
+
+fn from_yaml(text: &str) -> Result<Value, SpecError> {
+    // Large, but not without an end: aliases can make megabytes of a few lines.
+    let mut budget = serde_saphyr::Budget::default();
+    budget.max_events = 20_000_000;
+    budget.max_nodes = 10_000_000;
+    budget.max_depth = 256;
+    let mut options = serde_saphyr::Options::default();
+    options.budget = Some(budget);
+    // As YAML 1.2 has it: `no` is Norway.
+    options.strict_booleans = true;
+    serde_saphyr::from_str_with_options(text, options)
+        .map_err(|error| SpecError::new(format!("it is not YAML: {}", first_line(&error.to_string()))))
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// Keys of objects whose own keys are names, and may be any.
+const NAMED: [&str; 4] = ["properties", "responses", "schemas", "parameters"];
+
+/// Writes what 3.0 says of schemas as 3.1 does: `nullable`, and limits that are exclusive.
+fn modernise(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(modernise),
+        Value::Object(object) => {
+            for (key, value) in object.iter_mut() {
+                match value {
+                    Value::Object(named) if NAMED.contains(&key.as_str()) => named.values_mut().for_each(modernise),
+                    _ if FREE.contains(&key.as_str()) => {}
+                    other => modernise(other),
+                }
+            }
+            modernise_schema(object);
+        }
+        _ => {}
+    }
+}
+
+fn modernise_schema(schema: &mut Map<String, Value>) {
+    for (exclusive, limit) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        if let Some(Value::Bool(is_exclusive)) = schema.get(exclusive) {
+            let is_exclusive = *is_exclusive;
+            schema.remove(exclusive);
+            if is_exclusive && let Some(limit) = schema.remove(limit) {
+                schema.insert(exclusive.into(), limit);
+            }
+        }
+    }
+    if schema.get("nullable") != Some(&Value::Bool(true)) {
+        return;
+    }
+    schema.remove("nullable");
+    if let Some(Value::Array(values)) = schema.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+    if let Some(Value::String(kind)) = schema.get("type") {
+        let kinds = vec![Value::from(kind.as_str()), "null".into()];
+        schema.insert("type".into(), Value::Array(kinds));
+    } else if schema.contains_key("allOf") || schema.contains_key("oneOf") || schema.contains_key("anyOf") || schema.contains_key("$ref") {
+        let inner = Value::Object(std::mem::take(schema));
+        schema.insert("anyOf".into(), Value::Array(vec![inner, serde_json::json!({ "type": "null" })]));
+    }
+}
