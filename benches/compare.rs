@@ -15,7 +15,9 @@ use std::{
     time::{Duration, Instant},
 };
 use toolscript::{Blocking, Engine, Files, Io, Limits, RunOptions, Script};
-use toolscript_bench::{GREP, HttpServer, KeyServer, Row, StdioServer, Table, grep_beside_ripgrep, load, median, run_native};
+use toolscript_bench::{
+    APIS, GREP, HttpServer, KeyServer, Row, StdioServer, Table, calls_of_apis, grep_beside_ripgrep, load, median, run_native,
+};
 
 /// Scripts, how often each is run, and the ratio to native Luau that it must reach.
 const SCRIPTS: [(&str, &str, usize, Option<f64>); 7] = [
@@ -88,6 +90,9 @@ fn main() -> Result<()> {
     }
     if GREP.into_iter().any(wanted) {
         table.rows.extend(grep_beside_ripgrep(&program()?)?);
+    }
+    if APIS.into_iter().any(wanted) {
+        table.rows.extend(runtime.block_on(calls_of_apis(&program()?))?);
     }
     println!("{table}");
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/toolscript-bench.json");
@@ -193,7 +198,7 @@ fn program() -> Result<PathBuf> {
 
 /// What the protocol adds to a run: calls through pipes and runs in the library, in turns.
 async fn stdio_call() -> Result<[Row; 3]> {
-    let mut server = StdioServer::start(&program()?)?;
+    let mut server = StdioServer::start(&program()?, &[])?;
     let library = Library::new()?;
     let (mut through, mut here) = (Vec::new(), Vec::new());
     for _ in 0..CALLS {

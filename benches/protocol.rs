@@ -18,8 +18,10 @@ pub struct StdioServer {
 
 impl StdioServer {
     /// Starts it and shakes hands.
-    pub fn start(program: &Path) -> Result<Self> {
-        let mut child = Command::new(program).args(["serve", "--no-io"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    pub fn start(program: &Path, arguments: &[String]) -> Result<Self> {
+        let mut command = Command::new(program);
+        command.args(["serve", "--no-io"]).args(arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = child.stdin.take().context("no input")?;
         let output = BufReader::new(child.stdout.take().context("no output")?);
         let mut server = Self { child, input, output, last_id: 0 };
