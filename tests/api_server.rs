@@ -14,7 +14,7 @@ use std::{
     collections::BTreeMap,
     convert::Infallible,
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::{Arc, Mutex, mpsc},
     time::{Duration, Instant},
@@ -101,11 +101,18 @@ impl ApiServer {
 
     /// A folder with a configuration that has the API of a specification under a name, and what else is said of it.
     pub fn folder(&self, name: &str, spec: &str, more: &str) -> TempDir {
-        let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/apis").join(spec);
+        let spec = specification(spec);
         let section =
             format!("[apis.{name}]\nspec = {:?}\nbase_url = \"{}/v1\"\nallow_private = true\n{more}", spec.display().to_string(), self.url);
         folder_with(&section)
     }
+}
+
+/// Where a specification is: an example, or one for the tests alone.
+pub fn specification(name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let example = root.join("examples").join(name);
+    if example.exists() { example } else { root.join("tests/apis").join(name) }
 }
 
 /// A folder with a configuration.
@@ -158,6 +165,12 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
         url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
     let host = headers.get("host").cloned().unwrap_or_default();
     match parts.uri.path().trim_start_matches("/v1") {
+        "/openapi.json" => json_of(&json!({
+            "openapi": "3.1.0",
+            "info": { "title": "Fetched", "version": "1" },
+            "servers": [{ "url": "/v1" }],
+            "paths": { "/pets": { "get": { "operationId": "listPets" } } },
+        })),
         "/transactions" => json_of(&transactions(&query)),
         "/pets" if parts.method == "GET" => {
             json_of(&json!([{ "id": 1, "name": "Mia", "kind": "cat" }, { "id": 2, "name": "Rex", "kind": "dog" }]))

@@ -184,7 +184,10 @@ fn a_wrong_configuration_is_named() {
             "[limits]\n\ntimeot = 3\n",
             "line 3: unknown field `timeot`, expected one of `timeout`, `fuel`, `memory`, `script`, `logs`, `result`, `api_calls`, `concurrency`, `queue`, `tenant_concurrency`, `tenant_queue`, `tenant_per_minute`",
         ),
-        ("[limit]\n", "line 1: unknown field `limit`, expected one of `limits`, `io`, `server`, `auth`, `apis`, `mcp_servers`, `frozen_params`"),
+        (
+            "[limit]\n",
+            "line 1: unknown field `limit`, expected one of `limits`, `io`, `server`, `auth`, `apis`, `mcp_servers`, `frozen_params`",
+        ),
         ("[limits]\ntimeout = \"long\"\n", "line 2: invalid type: string \"long\", expected f64"),
         ("[limits]\nmemory = 5\n", "[limits]: memory must be between 4 MiB and 4096 MiB"),
         ("[limits]\ntimeout = -1\n", "[limits]: timeout must be more than 0 and at most 86400 seconds"),

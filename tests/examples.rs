@@ -67,6 +67,7 @@ fn blocks(document: &str) -> Vec<(&str, &str)> {
 fn the_commands_of_the_readme_print_what_it_shows() {
     let readme = fs::read_to_string(root().join("README.md")).expect("the README");
     let folder = TempDir::new().expect("a folder");
+    fs::copy(root().join("examples/shop.yaml"), folder.path().join("shop.yaml")).expect("a specification");
     let blocks = blocks(&readme);
     let mut checked = 0;
     for (index, (language, text)) in blocks.iter().enumerate() {
@@ -81,7 +82,7 @@ fn the_commands_of_the_readme_print_what_it_shows() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 5);
+    assert_eq!(checked, 6);
     let first = blocks.iter().position(|(_, text)| text.starts_with("cargo run --release -- run ")).expect("the first command");
     let command = blocks[first].1.replace("cargo run --release --", "toolscript");
     assert_eq!(shell(root(), &command), blocks[first + 1].1);

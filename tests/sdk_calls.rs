@@ -1,6 +1,6 @@
 //! Operations of an API as functions of scripts: what they return, raise, and leave on disk.
 
-use crate::api_server::{ApiServer, message, result, run, toolscript};
+use crate::api_server::{ApiServer, message, result, run, specification, toolscript};
 use serde_json::json;
 use std::fs;
 
@@ -67,7 +67,7 @@ fn names_that_clash_are_told_and_none_is_lost() {
 fn two_apis_share_no_name() {
     let api = ApiServer::start();
     let folder = api.folder("shop", "shop.yaml", "");
-    let spec = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apis/shop.yaml");
+    let spec = specification("shop.yaml").display().to_string();
     let arguments = [
         "run",
         "--json",

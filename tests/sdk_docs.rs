@@ -1,7 +1,7 @@
 //! What models, people and editors read of functions.
 
 use crate::{
-    api_server::{ApiServer, folder_with, result, toolscript},
+    api_server::{ApiServer, folder_with, result, specification, toolscript},
     wire::Wire,
 };
 use serde_json::{Value, json};
@@ -157,6 +157,27 @@ fn an_editor_reads_types() {
         assert!(types.contains(line), "{line}: {types}");
     }
     assert_eq!(text(&folder, &["types", "-o", "-"]), types);
+}
+
+#[test]
+fn a_specification_is_a_file_or_an_address() {
+    let api = ApiServer::start();
+    let folder = folder_with("");
+    std::fs::copy(specification("shop.yaml"), folder.path().join("pet-shop.yaml")).expect("a file");
+    // Its server is written relative to where it is.
+    let fetched = format!("fetched={}/openapi.json", api.url);
+    let mut wire = Wire::start(folder.path(), &["pet-shop.yaml", &fetched, "--allow-private", "fetched"]);
+    let apis = tool(&mut wire, "list_apis", json!({}))["structuredContent"]["apis"].clone();
+    assert_eq!((&apis[0]["name"], &apis[1]["name"]), (&json!("fetched"), &json!("pet_shop")), "{apis}");
+    assert_eq!(wire.run("return #sdk.fetched.list_pets()")["structuredContent"]["result"], 2);
+    assert_eq!(api.paths(), ["/openapi.json", "/v1/pets"]);
+    let nowhere = format!("x={}/answer/failure", api.url);
+    let output = toolscript(folder.path(), &["run", "-e", "return 1", "--api", &nowhere]).output().expect("it runs");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        error.starts_with("error: the API 'x': can't fetch http://127.0.0.1:") && error.ends_with("500 Internal Server Error)\n"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What may go out: to which addresses, with which credentials, how much and how long.
 
 use crate::{
-    api_server::{ApiServer, folder_with, message, outcome, result, run, toolscript},
+    api_server::{ApiServer, folder_with, message, outcome, result, run, specification, toolscript},
     http_server::HttpServer,
     key_server::KeyServer,
     wire::{Wire, call},
@@ -10,13 +10,9 @@ use serde_json::json;
 use std::time::Instant;
 use tempfile::TempDir;
 
-fn spec(name: &str) -> String {
-    format!("{}/tests/apis/{name}", env!("CARGO_MANIFEST_DIR"))
-}
-
 /// An API somewhere, without leave to be private.
 fn somewhere(base: &str) -> TempDir {
-    folder_with(&format!("[apis.shop]\nspec = {:?}\nbase_url = {base:?}\n", spec("shop.yaml")))
+    folder_with(&format!("[apis.shop]\nspec = {:?}\nbase_url = {base:?}\n", specification("shop.yaml")))
 }
 
 const PRIVATE: &str =
