@@ -2,6 +2,8 @@
 #include "json.h"
 #include "sdk.h"
 
+#include "lstate.h"
+
 #include <string.h>
 
 size_t sdk_answer_room = 0;
@@ -61,21 +63,27 @@ toolscript_sandbox_tools_value_t argument(lua_State* L, int index)
     return value;
 }
 
+// Whether the script takes the second result too: it is not decoded for nobody.
+bool takes_details(lua_State* L)
+{
+    return L->ci->nresults != 1;
+}
+
 // Pushes what a call gave: one value or two. Answers with how many.
-int push_reply(lua_State* L, const toolscript_sandbox_tools_reply_t& reply)
+int push_reply(lua_State* L, const toolscript_sandbox_tools_reply_t& reply, bool with_details)
 {
     if (reply.body.tag == TOOLSCRIPT_SANDBOX_TOOLS_VALUE_BYTES)
         lua_pushlstring(L, reinterpret_cast<char*>(reply.body.val.bytes.ptr), reply.body.val.bytes.len);
     else
         push_json(L, reply.body.val.json);
-    if (!reply.details.is_some)
+    if (!reply.details.is_some || !with_details)
         return 1;
     push_json(L, reply.details.val);
     return 2;
 }
 
 // Arguments of calls that are made at once. The host has a lower limit.
-constexpr uint64_t kMaxArguments = 1 << 20;
+constexpr uint64_t kMaxArguments = 1 << 17;
 
 // How many values the arguments of all calls are together. A call is a table with one of the host's functions in front.
 size_t count_arguments(lua_State* L, int calls)
@@ -132,7 +140,7 @@ void push_replies(lua_State* L, const Answers& answers, bool errors_too)
             lua_pushlstring(L, reinterpret_cast<char*>(answer.val.err.ptr), answer.val.err.len);
             lua_rawsetfield(L, -2, "error");
         }
-        else if (push_reply(L, answer.val.ok) == 1)
+        else if (push_reply(L, answer.val.ok, true) == 1)
             lua_pushnil(L);
         lua_rawseti(L, -3, index);
         lua_rawseti(L, -3, index);
@@ -177,7 +185,7 @@ int sdk_call(lua_State* L)
     const toolscript_sandbox_tools_result_reply_string_t& answer = answers.list.ptr[0];
     if (answer.is_err)
         sdk_raise(L, answer.val.err);
-    return push_reply(L, answer.val.ok);
+    return push_reply(L, answer.val.ok, takes_details(L));
 }
 
 // `sdk.all({{sdk.f, …}, {sdk.g, …}}, {errors = "return"}?)`: makes several calls at once.

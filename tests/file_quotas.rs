@@ -156,7 +156,8 @@ async fn two_runs_at_once_are_each_within_their_own_quota() {
     for run in &runs {
         assert_eq!(run.outcome.logs, ["started"]);
         assert!(run.outcome.result.as_ref().expect_err("the limit").message.ends_with("I/O write limit exceeded (200000 bytes)"));
-        assert!(run.receipt.bytes_written <= 200_000 && run.receipt.bytes_written > 199_000, "{}", run.receipt.bytes_written);
+        // The write that was refused had to pay for the hole that the other run had made before it, too.
+        assert!(run.receipt.bytes_written <= 200_000 && run.receipt.bytes_written > 195_000, "{}", run.receipt.bytes_written);
     }
     assert!(on_disk(&dir) <= 400_000);
 }

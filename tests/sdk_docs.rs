@@ -46,7 +46,7 @@ fn models_read_by_tools() {
     ] {
         assert!(description.contains(words), "{words}: {description}");
     }
-    assert_eq!(tools[0]["annotations"]["openWorldHint"], true);
+    assert_eq!(tools[0]["annotations"], json!({ "readOnlyHint": false, "destructiveHint": true, "openWorldHint": true }));
 
     let apis = tool(&mut wire, "list_apis", json!({}));
     let shop = json!({ "name": "shop", "title": "Pet shop 1.2.0", "kind": "openapi", "functions": 5, "tags": ["money", "pets"] });

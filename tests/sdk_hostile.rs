@@ -19,7 +19,7 @@ fn arguments_that_would_grow_are_refused() {
             "sdk.query{ deep = { [('a'):rep(500000)] = table.create(2000, 0) } }",
             "features.query: deep is longer than 60000 bytes when it is written",
         ),
-        ("sdk.query{ reserved = ('a'):rep(100000) }", "features.query: the parameters are longer than 60000 bytes when they are written"),
+        ("sdk.query{ reserved = ('a'):rep(100000) }", "features.query: reserved is longer than 60000 bytes when it is written"),
     ] {
         assert_eq!(message(&folder, script), format!("script:1: {expected}"), "{script}");
     }
@@ -82,6 +82,22 @@ paths:
         - { name: Host, in: header, schema: { type: string } }
         - { name: Transfer-Encoding, in: header, schema: { type: string } }
       requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/Payment' } } } }
+  /many:
+    post:
+      operationId: pay_many
+      requestBody: { content: { application/json: { schema: { type: array, items: { allOf: [{ $ref: '#/components/schemas/Payment' }] } } } } }
+  /form:
+    post:
+      operationId: pay_by_form
+      requestBody:
+        content:
+          application/x-www-form-urlencoded:
+            schema: { type: object, properties: { filter: { type: object } } }
+            encoding: { filter: { style: form, explode: true } }
+  /path/{place}:
+    get:
+      operationId: look
+      parameters: [{ name: place, in: path, required: true, style: matrix, explode: true, schema: { type: object } }]
 ";
     fs::write(folder.path().join("bank.yaml"), spec).expect("a file");
     let pay = |arguments: &str| run(&folder, &format!("return (sdk.pay({arguments}))"));
@@ -94,7 +110,15 @@ paths:
     ] {
         assert_eq!(pay(arguments)["error"]["message"], format!("script:1: bank.pay: {refusal}"), "{arguments}");
     }
+    for (call, refusal) in [
+        ("pay_by_form{ filter = { tenant = 1 } }", "pay_by_form: body.filter.tenant would be another field"),
+        ("pay_many{ { amount = 1, tenant = 1 } }", "pay_many: body: there is no field 'tenant'"),
+        ("look{ place = { tenant = 1 } }", "look: place.tenant would be another parameter"),
+    ] {
+        assert_eq!(message(&folder, &format!("sdk.{call}")), format!("script:1: bank.{refusal}"));
+    }
     assert_eq!(api.paths(), Vec::<String>::new());
+    assert_eq!(result(&folder, "return (sdk.pay_many{ { amount = 1 } }).body"), "[{\"amount\":1,\"tenant\":7}]");
     let sent = pay("{ filter = { colour = 'red' } }, { amount = 2.5 }")["result"].clone();
     assert_eq!(sent["path"], "/pay?tenant=7&colour=red&api_key=[redacted]", "{sent}");
     assert_eq!(sent["body"], "{\"amount\":2.5,\"tenant\":7}");
@@ -134,6 +158,34 @@ fn a_pattern_that_fits_nothing_is_told_and_names_of_the_specification_fit() {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.ends_with("allow or deny: no function fits 'remove_pets'\n"), "{error}");
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// Names that are all the same once they are types, and a schema that refers to itself in many ways.
+#[test]
+fn documentation_has_an_end() {
+    let folder = folder_with("[apis.a]\nspec = \"a.json\"\n");
+    let mut schemas = serde_json::Map::new();
+    let mut properties = serde_json::Map::new();
+    for number in 1..=1500 {
+        let name = "!".repeat(number);
+        properties.insert(format!("p{number}"), json!({ "$ref": format!("#/components/schemas/{name}") }));
+        schemas.insert(name, json!({ "properties": { "end": { "type": "string" }, "all": { "$ref": "#/components/schemas/Many" } } }));
+    }
+    schemas.insert("Many".into(), json!({ "type": "object", "properties": properties }));
+    let body = json!({ "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Many" } } } });
+    let spec = json!({
+        "openapi": "3.1.0",
+        "servers": [{ "url": "https://example.com" }],
+        "paths": { "/a": { "post": { "operationId": "send", "requestBody": body, "tags": ["x".repeat(5000), "short"] } } },
+        "components": { "schemas": schemas },
+    });
+    fs::write(folder.path().join("a.json"), spec.to_string()).expect("a file");
+    let started = Instant::now();
+    let docs = result(&folder, "return sdk.docs('send')");
+    let docs = docs.as_str().expect("a text");
+    assert!(docs.len() < 50_000 && docs.ends_with("\n(cut)"), "{}", docs.len());
+    assert!(docs.contains("[\"end\"]: string?"), "a word of the language's is no name");
+    assert!(started.elapsed().as_secs() < 20);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `toolscript:sandbox/tools`: functions of the host's that a script calls as `sdk.…`.
 
 use super::{State, begin};
-use futures_util::{StreamExt as _, stream};
+use futures_util::{StreamExt as _, future::join_all, stream};
 use serde_json::value::RawValue;
 use std::{
     pin::Pin,
@@ -268,7 +268,8 @@ async fn call<T: State>(store: &mut StoreContextMut<'_, T>, calls: &WasmList<Inv
         toolbox.calls_left = toolbox.calls_left.saturating_sub(count);
     }
     let under_way: Vec<_> = taken.into_iter().map(|call| tools.call(call)).collect();
-    let replies: Vec<_> = stream::iter(under_way).buffered(AT_ONCE).collect().await;
+    let replies: Vec<_> =
+        if under_way.len() == 1 { join_all(under_way).await } else { stream::iter(under_way).buffered(AT_ONCE).collect().await };
     let mut room = MAX_ANSWER;
     let answers = replies.into_iter().map(|reply| {
         let reply = reply.map_err(shortened)?;

@@ -56,6 +56,7 @@ pub fn docs(arguments: &DocsArguments) -> Result<ExitCode> {
     let (sdk, _runtime) = arguments.source.load()?;
     let text = match &arguments.name {
         None => sdk.overview(None),
+        Some(name) if sdk.sources().iter().any(|source| source.name == *name) => sdk.overview(Some(name)),
         Some(name) => sdk.docs(name).or_else(|error| {
             let found = sdk.search(name);
             let lines: String = found.iter().map(|function| format!("sdk.{}  {}\n", function.full_name(), function.summary)).collect();

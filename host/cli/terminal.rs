@@ -22,6 +22,7 @@ pub fn error_line(message: &str) {
 
 /// Prints a remark of our own on standard error.
 pub fn note(message: &str) {
+    let message = if io::stderr().is_terminal() { escape(message) } else { Cow::Borrowed(message) };
     let _ = writeln!(io::stderr(), "note: {message}");
 }
 

@@ -97,11 +97,11 @@ impl ServerHandler for Server {
     }
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tenant.tools()))
+        Ok(ListToolsResult::with_all_items(self.tenant.tools().to_vec()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tenant.tools().into_iter().find(|tool| tool.name == name)
+        self.tenant.tools().iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {

@@ -8,7 +8,11 @@ use super::{
 use crate::sdk::Sdk;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use rmcp::model::Tool;
-use std::{num::NonZeroU32, sync::Arc, time::Instant};
+use std::{
+    num::NonZeroU32,
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 use tokio::{runtime::Handle, sync::Semaphore, task::JoinError};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use toolscript::{Engine, Io, Limits, Refusal, Run, RunOptions, Script, Share};
@@ -49,6 +53,8 @@ pub struct Allotment {
 pub struct Tenant {
     pub settings: Arc<Settings>,
     pub io: Option<Io>,
+    /// The tools, as they were at a revision of the functions.
+    told: Mutex<Option<(u64, Arc<Vec<Tool>>)>>,
     pub changes: Changes,
     /// One look at the files at a time, however many are asked for.
     looking: Arc<Semaphore>,
@@ -77,6 +83,7 @@ impl Tenant {
         Self {
             settings,
             io,
+            told: Mutex::default(),
             changes: Changes::default(),
             looking: Arc::new(Semaphore::new(1)),
             room: Arc::new(Semaphore::new(MAX_LOOKS)),
@@ -86,7 +93,20 @@ impl Tenant {
     }
 
     /// The tools that there are. What they say of functions changes with the servers behind those.
-    pub fn tools(&self) -> Vec<Tool> {
+    pub fn tools(&self) -> Arc<Vec<Tool>> {
+        let revision = self.settings.sdk.as_ref().map_or(0, |sdk| sdk.revision());
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*told {
+            Some((made, tools)) if *made == revision => Arc::clone(tools),
+            _ => {
+                let tools = Arc::new(self.define_tools());
+                *told = Some((revision, Arc::clone(&tools)));
+                tools
+            }
+        }
+    }
+
+    fn define_tools(&self) -> Vec<Tool> {
         let sdk = self.settings.sdk.as_deref();
         let mut tools = vec![script::definition(&self.settings.limits, self.io.as_ref(), sdk)];
         if self.io.is_some() {

@@ -3,7 +3,7 @@
 //! Security: schemas may refer to themselves in several ways at once, so that a small value takes ages to check. Each reference that is
 //! followed counts, and there is an end to them.
 
-use super::document::{Document, FREE};
+use super::document::{Document, FREE, NAMED};
 use jsonschema::{Draft, Keyword, Registry, ValidationError, Validator};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
@@ -23,7 +23,13 @@ const METER: &str = "x-toolscript-meter";
 const MAX_STEPS: u32 = 200_000;
 
 /// The same to find out why it does not. Each failure on the way is kept with a copy of the value.
-const MAX_STEPS_WHY: u32 = 500;
+const MAX_STEPS_WHY: u32 = 200;
+
+/// Parts of a value for which that is found out.
+const MAX_PARTS_WHY: usize = 2000;
+
+/// Ways to refer to another schema, or the same.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// Bytes of what a script is told of a value that does not fit.
 const MAX_MESSAGE: usize = 500;
@@ -75,6 +81,9 @@ impl Checks {
         if STEPS.get() == 0 {
             return Err(format!("{root}: it is too complex to be checked"));
         }
+        if is_larger(value, &mut MAX_PARTS_WHY.clone()) {
+            return Err(format!("{root}: it does not fit its schema, and is too large to say where"));
+        }
         STEPS.set(MAX_STEPS_WHY);
         let error = validator.iter_errors(value).next();
         let Some(error) = error.filter(|_| STEPS.get() > 0) else { return Err(format!("{root}: it does not fit its schema")) };
@@ -109,18 +118,35 @@ fn meter(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(meter),
         Value::Object(object) => {
-            for (_, inner) in object.iter_mut().filter(|(key, _)| !FREE.contains(&key.as_str())) {
-                meter(inner);
+            for (key, inner) in object.iter_mut() {
+                match inner {
+                    Value::Object(named) if NAMED.contains(&key.as_str()) => named.values_mut().for_each(meter),
+                    _ if FREE.contains(&key.as_str()) => {}
+                    other => meter(other),
+                }
             }
-            if matches!(object.get("$ref"), Some(Value::String(_))) {
-                let reference = object.remove("$ref");
-                let siblings = Value::Object(std::mem::take(object));
-                let followed = json!({ "if": { METER: true }, "then": { "$ref": reference }, "else": false });
-                object.insert("allOf".into(), json!([followed, siblings]));
+            for kind in REFERENCES {
+                if matches!(object.get(kind), Some(Value::String(_))) {
+                    let reference = object.remove(kind);
+                    let siblings = Value::Object(std::mem::take(object));
+                    let followed = json!({ "if": { METER: true }, "then": { kind: reference }, "else": false });
+                    object.insert("allOf".into(), json!([followed, siblings]));
+                }
             }
         }
         _ => {}
     }
+}
+
+/// Whether a value has more parts than that.
+fn is_larger(value: &Value, left: &mut usize) -> bool {
+    *left = left.saturating_sub(1);
+    *left == 0
+        || match value {
+            Value::Array(items) => items.iter().any(|item| is_larger(item, left)),
+            Value::Object(fields) => fields.values().any(|field| is_larger(field, left)),
+            _ => false,
+        }
 }
 
 /// Counts, and says no when there have been too many.
@@ -190,6 +216,25 @@ mod tests {
         }
         assert_eq!(checks.check("", &value, "body"), Err("body: it does not fit its schema".into()));
         assert_eq!(checks.check("", &json!({ "n": {} }), "body"), Ok(()));
+    }
+
+    /// Names of fields that mean something elsewhere, and the other way to refer.
+    #[test]
+    fn no_reference_is_followed_without_a_count() {
+        for (field, reference) in [("default", "$ref"), ("enum", "$ref"), ("n", "$dynamicRef")] {
+            let branch = |needed: &str| json!({ "type": "object", "properties": { field: { reference: "#" }, "last": false }, "required": [needed] });
+            let schema = json!({ "anyOf": [branch(field), branch("y"), branch("z")] });
+            let checks = Checks::new(Arc::new(Document::new(schema)));
+            let mut value = json!({ "last": true });
+            for _ in 0..60 {
+                value = json!({ field: value, "y": 1, "z": 1 });
+            }
+            assert_eq!(checks.check("", &value, "body"), Err("body: it does not fit its schema".into()), "{field} {reference}");
+        }
+        let schema = json!({ "items": { "anyOf": [{ "type": "string" }, { "type": "null" }] } });
+        let checks = Checks::new(Arc::new(Document::new(schema)));
+        let large = checks.check("", &json!(vec![1; 100_000]), "body");
+        assert_eq!(large, Err("body: it does not fit its schema, and is too large to say where".into()));
     }
 
     #[test]

@@ -20,10 +20,10 @@ pub fn text(function: &Function) -> String {
     let (shape, description, definitions) = match &function.target {
         Target::Operation(api, operation) => {
             let mut types = api.types();
-            (api.shape(operation, &mut types), api.describe(operation), types.definitions())
+            (api.shape(operation, &mut types), api.describe(operation), types.definitions(MAX_DOCS))
         }
         Target::Tool(_, tool) => {
-            let (shape, definitions) = tool.shape(&prefix(function));
+            let (shape, definitions) = tool.shape(&prefix(function), MAX_DOCS);
             (shape, tool.describe(), definitions)
         }
     };

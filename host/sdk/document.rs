@@ -8,6 +8,10 @@ const MAX_HOPS: usize = 32;
 /// Keys under which any value may be, which is not part of a schema.
 pub const FREE: [&str; 5] = ["example", "examples", "default", "enum", "const"];
 
+/// Keys of objects whose own keys are names, and may be any.
+pub const NAMED: [&str; 9] =
+    ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "responses", "schemas", "parameters", "paths"];
+
 /// Why a document can't be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]

@@ -1,6 +1,10 @@
 //! Parameters that the host's owner sets: scripts neither see nor set them.
 
+use super::document::Node;
 use serde_json::{Map, Value};
+
+/// Schemas inside of schemas that are asked which fields they have.
+const MAX_DEPTH: usize = 6;
 
 /// What is frozen, by the names of parameters, fields of bodies, and arguments of tools.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +29,7 @@ impl Frozen {
     }
 
     /// Sets the fields that a schema knows of. A script that gives one is refused, whether or not the schema knows it.
-    pub fn put_into(&self, fields: &mut Map<String, Value>, schema: Option<&Value>) -> Result<(), String> {
+    pub fn put_into(&self, fields: &mut Map<String, Value>, schema: Option<&Node<'_>>) -> Result<(), String> {
         if let Some(name) = self.names().find(|name| fields.contains_key(*name)) {
             return Err(format!("there is no field '{name}'"));
         }
@@ -38,7 +42,19 @@ impl Frozen {
     }
 }
 
-/// Whether a schema of an object names a field itself.
-pub fn declares(schema: &Value, name: &str) -> bool {
-    schema.get("properties").is_some_and(|properties| properties.get(name).is_some())
+/// Whether a schema of an object has a field.
+pub fn declares(schema: &Node<'_>, name: &str) -> bool {
+    declares_within(schema, name, MAX_DEPTH)
+}
+
+fn declares_within(schema: &Node<'_>, name: &str, depth: usize) -> bool {
+    let Ok(schema) = schema.clone().resolve() else { return false };
+    if schema.get("properties").is_some_and(|properties| properties.get(name).is_some()) {
+        return true;
+    }
+    depth > 0
+        && ["allOf", "anyOf", "oneOf"].iter().any(|kind| {
+            let parts = schema.get(kind).map(|parts| parts.members()).unwrap_or_default();
+            parts.iter().any(|(_, part)| declares_within(part, name, depth - 1))
+        })
 }

@@ -3,6 +3,7 @@
 use super::{
     document::{Document, Node},
     frozen::declares,
+    names::{Distinct, is_keyword},
 };
 use serde_json::Value;
 use std::{
@@ -27,6 +28,7 @@ pub struct Types<'a> {
     document: &'a Document,
     /// In front of all names, as other documents may have the same.
     prefix: String,
+    distinct: Distinct,
     /// Names by where their schemas are.
     names: BTreeMap<String, String>,
     /// Names that are referred to and not defined yet, with where their schema is.
@@ -70,7 +72,15 @@ impl Type {
 impl<'a> Types<'a> {
     /// Types of a document, whose names begin with `prefix`.
     pub fn new(document: &'a Document, prefix: String) -> Self {
-        Self { document, prefix, names: BTreeMap::new(), wanted: BTreeMap::new(), defined: BTreeSet::new(), room: MAX_NODES }
+        Self {
+            document,
+            prefix,
+            distinct: Distinct::default(),
+            names: BTreeMap::new(),
+            wanted: BTreeMap::new(),
+            defined: BTreeSet::new(),
+            room: MAX_NODES,
+        }
     }
 
     /// The type of the schema at a pointer.
@@ -87,7 +97,7 @@ impl<'a> Types<'a> {
     /// The same for an object, without some of its fields.
     pub fn without(&mut self, pointer: Option<&str>, hidden: &[&str]) -> Type {
         let node = pointer.and_then(|pointer| self.document.at(pointer)).and_then(|node| node.resolve().ok());
-        match node.filter(|node| hidden.iter().any(|name| declares(node.value, name))) {
+        match node.filter(|node| hidden.iter().any(|name| declares(node, name)) && node.value.get("properties").is_some()) {
             Some(node) => {
                 self.room = MAX_NODES;
                 Type::plain(self.object(&node, 0, hidden))
@@ -96,10 +106,13 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// Definitions of all names that were referred to since the last time, and of those that they refer to.
-    pub fn definitions(&mut self) -> String {
+    /// Definitions of all names that were referred to since the last time, and of those that they refer to, as far as they have so many
+    /// bytes.
+    pub fn definitions(&mut self, most: usize) -> String {
         let mut text = String::new();
-        while let Some((name, pointer)) = self.wanted.pop_first() {
+        while text.len() <= most
+            && let Some((name, pointer)) = self.wanted.pop_first()
+        {
             self.defined.insert(name.clone());
             let Some(node) = self.document.at(&pointer) else { continue };
             self.room = MAX_NODES;
@@ -168,13 +181,7 @@ impl<'a> Types<'a> {
         if let Some(name) = self.names.get(pointer) {
             return name.clone();
         }
-        let wished = format!("{}{}", self.prefix, pascal_case(named));
-        let mut name = wished.clone();
-        let mut number = 2;
-        while self.names.values().any(|known| *known == name) {
-            name = format!("{wished}{number}");
-            number += 1;
-        }
+        let name = self.distinct.take(format!("{}{}", self.prefix, pascal_case(named)), named);
         self.names.insert(pointer.to_owned(), name.clone());
         name
     }
@@ -248,7 +255,8 @@ fn union(types: Vec<Type>) -> Type {
 pub fn key(name: &str) -> String {
     let is_identifier = name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
         && !name.starts_with(|character: char| character.is_ascii_digit())
-        && !name.is_empty();
+        && !name.is_empty()
+        && !is_keyword(name);
     if is_identifier { name.to_owned() } else { format!("[{}]", quoted(name)) }
 }
 

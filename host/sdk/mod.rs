@@ -81,9 +81,14 @@ impl Sdk {
         Self { apis: apis.into_iter().map(Arc::new).collect(), servers, revision, catalogue: RwLock::default() }
     }
 
+    /// Changes with what there is to be told.
+    pub fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Acquire)
+    }
+
     /// What there is now.
     fn catalogue(&self) -> Arc<Catalogue> {
-        let revision = self.revision.load(Ordering::Acquire);
+        let revision = self.revision();
         if let Some((made, catalogue)) = &*self.catalogue.read().unwrap_or_else(PoisonError::into_inner)
             && *made == revision
         {
@@ -113,7 +118,7 @@ impl Sdk {
             title: api.title.clone(),
             kind: "openapi",
             functions: api.operations.keys().cloned().collect(),
-            tags: api.operations.values().flat_map(|operation| operation.tags.iter().cloned()).collect(),
+            tags: api.tags(),
             down: None,
         });
         let servers = self.servers.iter().map(|server| {
@@ -232,13 +237,13 @@ impl Sdk {
                 &api.name,
                 api.operations.values().map(|operation| (operation.name.as_str(), api.shape(operation, &mut types))).collect(),
             );
-            text.push_str(&types.definitions());
+            text.push_str(&types.definitions(usize::MAX));
         }
         for server in &self.servers {
             let listing = server.listing();
             let mut functions = Vec::new();
             for tool in &listing.tools {
-                let (shape, definitions) = tool.shape(&docs::prefix(&Function::of_tool(server, tool)));
+                let (shape, definitions) = tool.shape(&docs::prefix(&Function::of_tool(server, tool)), usize::MAX);
                 text.push_str(&definitions);
                 functions.push((tool.name.as_str(), shape));
             }

@@ -2,6 +2,14 @@
 
 use std::collections::BTreeMap;
 
+/// Letters of a name. What is longer is cut, and then told apart by a number.
+const MAX_LENGTH: usize = 100;
+
+/// Whether a word is one of Luau's own.
+pub fn is_keyword(word: &str) -> bool {
+    TAKEN.contains(&word) && !["all", "continue", "docs", "search"].contains(&word)
+}
+
 /// Words that can't be a field's name after a dot, and those that `sdk` has for itself.
 const TAKEN: [&str; 25] = [
     "all", "and", "break", "continue", "do", "docs", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil",
@@ -33,6 +41,7 @@ pub fn snake_case(text: &str) -> String {
         }
         name.push(character.to_ascii_lowercase());
     }
+    name.truncate(MAX_LENGTH);
     let mut name = name.trim_end_matches('_').to_owned();
     if name.is_empty() || name.starts_with(|character: char| character.is_ascii_digit()) {
         name.insert(0, '_');
@@ -48,6 +57,8 @@ pub fn snake_case(text: &str) -> String {
 pub struct Distinct {
     /// What has the name, as the specification calls it.
     taken: BTreeMap<String, String>,
+    /// The number that the next one gets who wishes for a name.
+    next: BTreeMap<String, usize>,
     /// Names that were not given as wished.
     pub clashes: Vec<String>,
 }
@@ -56,10 +67,10 @@ impl Distinct {
     /// A name like the wished one that nobody has; `what` is for the report.
     pub fn take(&mut self, wished: String, what: &str) -> String {
         let mut name = wished.clone();
-        let mut number = 2;
+        let number = self.next.entry(wished.clone()).or_insert(2);
         while self.taken.contains_key(&name) {
             name = format!("{wished}_{number}");
-            number += 1;
+            *number += 1;
         }
         if let Some(first) = self.taken.get(&wished) {
             self.clashes.push(format!("{what} is {name}, as {wished} is {first} already"));
@@ -102,6 +113,9 @@ mod tests {
         assert_eq!(names.take("a".into(), "GET /a"), "a");
         assert_eq!(names.take("a".into(), "POST /a"), "a_2");
         assert_eq!(names.take("a_2".into(), "GET /a2"), "a_2_2");
+        let mut many = Distinct::default();
+        let last = (0..20_000).map(|_| many.take("x".into(), "x")).last();
+        assert_eq!(last.as_deref(), Some("x_20000"));
         assert_eq!(names.clashes, ["POST /a is a_2, as a is GET /a already", "GET /a2 is a_2_2, as a_2 is POST /a already"]);
     }
 }

@@ -5,7 +5,7 @@
 
 use base64::{
     Engine as _,
-    prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD},
+    prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD},
 };
 use memchr::memmem;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -42,6 +42,9 @@ impl Secret {
             form_urlencoded::byte_serialize(text.as_bytes()).collect(),
             escaped.to_owned(),
             escaped.replace('/', "\\/"),
+            escaped.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e"),
+            text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;"),
+            BASE64_STANDARD_NO_PAD.encode(&text),
         ];
         // Of a user and a password, the password alone is one too.
         forms.extend(text.split_once(':').map(|(_, password)| password.to_owned()));
@@ -95,6 +98,9 @@ mod tests {
     fn a_secret_is_taken_out_in_every_form() {
         let secret = Secret::new("user:pa ss\"word");
         let key = Secret::new("sk-live/AB+cd==");
+        for echoed in ["a&amp;b&lt;c&gt;d", "a\\u0026b\\u003cc\\u003ed"] {
+            assert_eq!(Secret::new("a&b<c>d").redact(echoed.as_bytes()).as_ref(), b"[redacted]", "{echoed}");
+        }
         for echoed in ["sk-live%2FAB%2Bcd%3D%3D", "sk-live%2fab%2bcd%3d%3d", "sk-live\\/AB+cd==", "sk-live/AB+cd=="] {
             assert_eq!(key.redact(echoed.as_bytes()).as_ref(), b"[redacted]", "{echoed}");
         }

@@ -10,13 +10,18 @@ use std::fmt;
 /// Bytes that the values of one argument may take in memory.
 const MOST: usize = 48 << 20;
 
+/// Bytes of a text whose values can't take that much, whatever they are.
+const SMALL: usize = 256 << 10;
+
 /// What a value takes, and what an object takes for its first fields, with what is around them.
 const VALUE: usize = 80;
 const OBJECT: usize = 640;
 
 /// The value, unless it would take too much memory.
 pub fn parse(json: &RawValue) -> Result<Value, String> {
-    let Weight(weight) = serde_json::from_str(json.get()).map_err(|error| format!("it is not JSON: {error}"))?;
+    let is_small = json.get().len() < SMALL;
+    let Weight(weight) =
+        if is_small { Weight(0) } else { serde_json::from_str(json.get()).map_err(|error| format!("it is not JSON: {error}"))? };
     if weight > MOST {
         return Err(format!("it has too many values: they would take {} MiB, and at most {} are allowed", weight >> 20, MOST >> 20));
     }

@@ -26,10 +26,11 @@ pub fn definition(limits: &Limits, io: Option<&Io>, sdk: Option<&Sdk>) -> Tool {
         "required": ["script"],
         "additionalProperties": false,
     }));
+    let changes = io.is_some() || sdk.is_some();
     Tool::new(EXECUTE_SCRIPT, description::tool(limits, io, sdk), input)
         .with_title("Execute a Luau script")
         .with_raw_output_schema(Arc::new(result::schema()))
-        .with_annotations(ToolAnnotations::new().read_only(io.is_none()).destructive(io.is_some()).open_world(sdk.is_some()))
+        .with_annotations(ToolAnnotations::new().read_only(!changes).destructive(changes).open_world(sdk.is_some()))
 }
 
 /// What a client asks for.

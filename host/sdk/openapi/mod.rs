@@ -33,6 +33,10 @@ use std::{
 use toolscript::{Room, ToolReply, ToolValue};
 use url::Url;
 
+/// Bytes of a tag, and how many of them are told.
+const MAX_TAG: usize = 60;
+const MAX_TAGS: usize = 10_000;
+
 /// What the host's owner says of an API.
 #[derive(Debug, Default)]
 pub struct Settings {
@@ -150,6 +154,12 @@ impl Api {
         self.frozen.get(&parameter.name).or_else(|| self.frozen.get(&parameter.key))
     }
 
+    /// Topics that its functions are sorted under; one that is no word is left out.
+    pub fn tags(&self) -> BTreeSet<String> {
+        let all = self.operations.values().flat_map(|operation| &operation.tags);
+        all.filter(|tag| tag.len() <= MAX_TAG).take(MAX_TAGS).cloned().collect()
+    }
+
     /// What the body of an operation is to be like.
     fn body_schema(&self, body: &Body) -> Option<Node<'_>> {
         self.document.at(body.schema.as_deref()?)?.resolve().ok()
@@ -220,7 +230,7 @@ fn check_frozen(
         }
         let body = operation.body.as_ref().and_then(|body| document.at(body.schema.as_deref()?)?.resolve().ok());
         if let Some(body) = body {
-            unknown.retain(|name| !declares(body.value, name));
+            unknown.retain(|name| !declares(&body, name));
         }
     }
     match unknown.first() {

@@ -124,9 +124,13 @@ fn read(document: &Document, path: &str, item: &Node<'_>, method: &str, operatio
 /// The first server that a part of the specification names, with its variables filled in.
 pub fn server(node: &Node<'_>) -> Option<String> {
     let server = node.get("servers")?.get("0")?;
-    let mut text = server.text("url").to_owned();
-    for (name, variable) in server.get("variables").map(|variables| variables.members()).unwrap_or_default() {
-        text = text.replace(&format!("{{{name}}}"), variable.text("default"));
+    let mut parts = server.text("url").split('{');
+    let mut text = parts.next()?.to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once('}').unwrap_or((part, ""));
+        let variable = server.get("variables").and_then(|variables| variables.get(name));
+        text.push_str(variable.map(|variable| variable.text("default")).unwrap_or_default());
+        text.push_str(rest);
     }
     Some(text)
 }

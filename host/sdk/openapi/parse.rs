@@ -1,6 +1,6 @@
 //! A specification as it was written: JSON or YAML, of OpenAPI 3.0 or 3.1.
 
-use crate::sdk::document::{Document, FREE, SpecError};
+use crate::sdk::document::{Document, FREE, NAMED, SpecError};
 use serde_json::{Map, Value};
 
 /// Bytes of a specification. The largest public ones have some 10 MiB.
@@ -60,9 +60,6 @@ fn from_yaml(text: &str) -> Result<Value, SpecError> {
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
-
-/// Keys of objects whose own keys are names, and may be any.
-const NAMED: [&str; 4] = ["properties", "responses", "schemas", "parameters"];
 
 /// Writes what 3.0 says of schemas as 3.1 does: `nullable`, and limits that are exclusive.
 fn modernise(value: &mut Value) {

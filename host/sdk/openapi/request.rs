@@ -8,6 +8,7 @@ use super::{
 };
 use crate::sdk::{
     check::{Checks, checked},
+    document::Node,
     weight,
 };
 use reqwest::{
@@ -48,13 +49,21 @@ pub fn build(api: &Api, operation: &Operation, arguments: Vec<ToolValue>) -> Res
     for parameter in &operation.parameters {
         let Some(value) = value_of(&api.checks, parameter, &mut parameters)? else { continue };
         match parameter.place {
-            Place::Path => path = path.replace(&format!("{{{}}}", parameter.key), &style::path(parameter, &value)?),
+            Place::Path => {
+                refuse_others(api, operation, parameter, &value)?;
+                path = path.replace(&format!("{{{}}}", parameter.key), &style::path(parameter, &value)?);
+            }
             Place::Query => query.push(only_its_own(api, operation, parameter, style::query(parameter, &value)?)?),
             Place::Cookie => cookies.push(only_its_own(api, operation, parameter, style::query(parameter, &value)?)?.replace('&', "; ")),
             Place::Header => {
                 let unusable = || format!("{} can't be part of a header", parameter.name);
                 let name = HeaderName::try_from(parameter.key.as_str()).map_err(|_| unusable())?;
-                headers.insert(name, HeaderValue::from_str(&style::header(parameter, &value)?).map_err(|_| unusable())?);
+                refuse_others(api, operation, parameter, &value)?;
+                let written = style::header(parameter, &value)?;
+                if written.len() > style::MAX_LENGTH {
+                    return Err(style::too_long(parameter));
+                }
+                headers.insert(name, HeaderValue::from_str(&written).map_err(|_| unusable())?);
             }
         }
     }
@@ -100,18 +109,30 @@ fn sort(operation: &Operation, has_parameters: bool, arguments: Vec<ToolValue>) 
     Ok(Arguments { parameters, body: second })
 }
 
-/// The fields of an object are keys of the query, and none may be that of another parameter or of a credential.
+/// What a parameter is written as, if none of its keys is that of another: the fields of an object are keys too.
 fn only_its_own(api: &Api, operation: &Operation, parameter: &Parameter, pairs: String) -> Result<String, String> {
-    let mut taken =
-        operation.parameters.iter().filter(|other| other.key != parameter.key).map(|other| other.key.as_str()).collect::<Vec<_>>();
-    taken.extend(api.frozen.names().filter(|name| *name != parameter.key && *name != parameter.name));
-    taken.extend(api.schemes.iter().filter_map(|(_, scheme)| scheme.query_key()));
+    if pairs.len() > style::MAX_LENGTH {
+        return Err(style::too_long(parameter));
+    }
     for (key, _) in url::form_urlencoded::parse(pairs.as_bytes()) {
-        if key != parameter.key && taken.contains(&key.as_ref()) {
-            return Err(format!("{}.{key} would be another parameter", parameter.name));
-        }
+        refuse_other(api, operation, parameter, &key)?;
     }
     Ok(pairs)
+}
+
+/// The same where the fields of an object stand in a path or a header.
+fn refuse_others(api: &Api, operation: &Operation, parameter: &Parameter, value: &Value) -> Result<(), String> {
+    let fields = value.as_object().into_iter().flatten();
+    fields.map(|(key, _)| key).try_for_each(|key| refuse_other(api, operation, parameter, key))
+}
+
+fn refuse_other(api: &Api, operation: &Operation, parameter: &Parameter, key: &str) -> Result<(), String> {
+    let is_another = || operation.parameters.iter().any(|other| other.key == key);
+    let is_credential = || api.schemes.iter().any(|(_, scheme)| scheme.key() == Some(key));
+    if key != parameter.key && (is_another() || is_credential() || api.frozen.get(key).is_some()) {
+        return Err(format!("{}.{key} would be another parameter", parameter.name));
+    }
+    Ok(())
 }
 
 fn is_null(value: &ToolValue) -> bool {
@@ -171,29 +192,39 @@ fn put_body(api: &Api, expected: &Body, body: ToolValue, request: &mut Request) 
     }
     let Value::Object(fields) = value else { return Err("the body must be a table of fields".into()) };
     if is_form {
-        put_raw(request, &expected.media_type, form(expected, &fields)?.into_bytes())
+        put_raw(request, &expected.media_type, form(api, expected, &fields)?.into_bytes())
     } else {
         put_parts(api, expected, &fields, request)
     }
 }
 
-/// The body with what is frozen of it.
-fn with_frozen(api: &Api, expected: &Body, value: Value) -> Result<Value, String> {
+/// The body with what is frozen of it, or of each of its items.
+fn with_frozen(api: &Api, expected: &Body, mut value: Value) -> Result<Value, String> {
     let schema = api.body_schema(expected);
-    let schema = schema.as_ref().map(|schema| schema.value);
-    match value {
-        Value::Object(mut fields) => {
-            api.frozen.put_into(&mut fields, schema).map_err(|error| format!("body: {error}"))?;
-            Ok(Value::Object(fields))
-        }
-        // An empty table is written as a list.
+    let items = schema.as_ref().and_then(|schema| schema.get("items"));
+    let put = |fields: &mut Map<String, Value>, schema: Option<&Node<'_>>| {
+        api.frozen.put_into(fields, schema).map_err(|error| format!("body: {error}"))
+    };
+    match &mut value {
+        Value::Object(fields) => put(fields, schema.as_ref())?,
         Value::Array(values) if values.is_empty() => {
+            // An empty table is written as a list.
             let mut fields = Map::new();
-            api.frozen.put_into(&mut fields, schema)?;
-            Ok(if fields.is_empty() { Value::Array(values) } else { Value::Object(fields) })
+            put(&mut fields, schema.as_ref())?;
+            if !fields.is_empty() {
+                value = Value::Object(fields);
+            }
         }
-        other => Ok(other),
+        Value::Array(values) => {
+            for item in values {
+                if let Value::Object(fields) = item {
+                    put(fields, items.as_ref())?;
+                }
+            }
+        }
+        _ => {}
     }
+    Ok(value)
 }
 
 /// Bytes of a form, and its parts: a name that is long is written for each of its values.
@@ -201,12 +232,19 @@ const MAX_FORM: usize = 8 << 20;
 const MAX_PARTS: usize = 1000;
 
 /// A form in the way of a query: a list is its field several times, an object is JSON, if the specification says nothing else.
-fn form(expected: &Body, fields: &Map<String, Value>) -> Result<String, String> {
+fn form(api: &Api, expected: &Body, fields: &Map<String, Value>) -> Result<String, String> {
     let mut pairs: Vec<String> = Vec::new();
     let mut length = 0;
     for (name, value) in fields {
         if let Some(styled) = expected.styles.iter().find(|parameter| parameter.key == *name) {
-            pairs.push(style::query(styled, value)?);
+            let written = style::query(styled, value)?;
+            for (key, _) in url::form_urlencoded::parse(written.as_bytes()) {
+                if key != *name && (fields.contains_key(key.as_ref()) || api.frozen.get(&key).is_some()) {
+                    return Err(format!("body.{name}.{key} would be another field"));
+                }
+            }
+            length += written.len();
+            pairs.push(written);
             continue;
         }
         for value in several(value) {

@@ -35,10 +35,10 @@ impl Scheme {
         })
     }
 
-    /// The name of the query's pair that it is, which is not a script's to set.
-    pub fn query_key(&self) -> Option<&str> {
+    /// The name in the query or among the cookies that it has, which is not a script's to set.
+    pub fn key(&self) -> Option<&str> {
         match self {
-            Self::Query(name) => Some(name),
+            Self::Query(name) | Self::Cookie(name) => Some(name),
             _ => None,
         }
     }

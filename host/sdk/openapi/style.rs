@@ -135,7 +135,8 @@ fn deep(key: &str, value: &Value, pairs: &mut String) -> Result<(), TooLong> {
 
 struct TooLong;
 
-fn too_long(parameter: &Parameter) -> String {
+/// What is told of a parameter that would fill a request.
+pub fn too_long(parameter: &Parameter) -> String {
     format!("{} is longer than {MAX_LENGTH} bytes when it is written", parameter.name)
 }
 

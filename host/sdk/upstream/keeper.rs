@@ -36,7 +36,7 @@ pub async fn keep_connected(upstream: Arc<Upstream>) {
             Ok(connection) => {
                 let since = Instant::now();
                 was_up = true;
-                upstream.state.send_replace(State::Up { peer: connection.running.peer().clone(), number });
+                upstream.turn(State::Up { peer: connection.running.peer().clone(), number });
                 watch_over(&upstream, &client, connection, number).await;
                 if since.elapsed() > STABLE {
                     failures = 0;
@@ -57,9 +57,9 @@ pub async fn keep_connected(upstream: Arc<Upstream>) {
             continue;
         }
         tracing::warn!(server = upstream.name, cause = failure.cause, "an MCP server is down; it is tried again in {} s", pause.as_secs());
-        upstream.state.send_replace(State::Down { failure, until: Instant::now() + pause });
+        upstream.turn(State::Down { failure, until: Instant::now() + pause });
         sleep(pause).await;
-        upstream.state.send_replace(State::Connecting);
+        upstream.turn(State::Connecting);
     }
 }
 
@@ -85,7 +85,7 @@ async fn watch_over(upstream: &Upstream, client: &Client, connection: Connection
             }
         }
     }
-    upstream.state.send_replace(State::Connecting);
+    upstream.turn(State::Connecting);
     let program = upstream.program.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(program) = program {
         // By itself, as nobody listens any more, or not.

@@ -16,7 +16,7 @@ use url::Url;
 const PASSED_ON: [&str; 10] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
 
 /// Bytes of one message. One that is longer is left out, and its call ends with the script's time.
-const MAX_MESSAGE: usize = 16 << 20;
+const MAX_MESSAGE: usize = 12 << 20;
 
 /// How a server is reached.
 pub enum Launch {

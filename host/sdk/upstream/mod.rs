@@ -25,7 +25,7 @@ use launch::Connection;
 use program::Program;
 use rmcp::{
     RoleClient,
-    model::{CallToolRequestParams, CallToolResponse, JsonObject, PaginatedRequestParams},
+    model::{CallToolRequestParams, CallToolResponse, JsonObject, PaginatedRequestParams, Tool},
     service::{Peer, ServiceError},
 };
 use std::sync::{
@@ -40,6 +40,9 @@ use toolscript::{Room, ToolReply, ToolValue};
 
 /// Tools of one server.
 const MAX_TOOLS: usize = 10_000;
+
+/// Bytes of what it says of them.
+const MAX_LISTING: usize = 16 << 20;
 
 /// Another MCP server.
 pub struct Upstream {
@@ -56,7 +59,7 @@ pub struct Upstream {
     lost: watch::Sender<Option<u64>>,
     /// The program that is running.
     program: Mutex<Option<Program>>,
-    /// Counts changes of what functions there are, of all servers together.
+    /// Counts changes of what there is to be told, of all servers together.
     revision: Arc<AtomicU64>,
 }
 
@@ -109,6 +112,11 @@ impl Upstream {
             State::Down { failure, .. } => Some(failure.clone()),
             _ => None,
         }
+    }
+
+    fn turn(&self, state: State) {
+        self.state.send_replace(state);
+        self.revision.fetch_add(1, Ordering::Release);
     }
 
     /// What it last said of itself.
@@ -202,6 +210,7 @@ impl Upstream {
         let title = info.map(|info| info.title.unwrap_or(info.name));
         let mut tools = Vec::new();
         let mut cursor = None;
+        let mut bytes: usize = 0;
         while tools.len() < MAX_TOOLS {
             let page = match peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await {
                 Ok(page) => page,
@@ -209,6 +218,11 @@ impl Upstream {
                 Err(ServiceError::McpError(_)) => break,
                 Err(error) => return Err(Failure::new("it does not tell its tools", error)),
             };
+            let size = |tool: &Tool| serde_json::to_string(tool).map_or(usize::MAX, |text| text.len());
+            bytes = page.tools.iter().map(size).fold(bytes, usize::saturating_add);
+            if bytes > MAX_LISTING {
+                return Err(Failure::new("it tells too much of its tools", format!("more than {MAX_LISTING} bytes")));
+            }
             tools.extend(page.tools);
             cursor = page.next_cursor;
             if cursor.is_none() {

@@ -1,7 +1,10 @@
 //! A program that was started to be a server, and all that it started itself.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::{process::Child, time::timeout};
+
+/// For a program to end that was told to, when this one ends.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A program, in a group of its own. When it is dropped, all of the group is ended.
 pub struct Program {
@@ -21,11 +24,15 @@ impl Program {
         }
     }
 
-    /// Tells it to end.
-    pub fn end(self) {
+    /// Tells it to end, and waits a little until it has.
+    pub fn end(mut self) {
         #[cfg(unix)]
         if let Some(group) = self.group {
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
+        }
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 

@@ -67,7 +67,7 @@ impl RemoteTool {
             other => other,
         };
         if let Value::Object(fields) = &mut value {
-            self.frozen.put_into(fields, Some(self.input.value()))?;
+            self.frozen.put_into(fields, Some(&self.input.root()))?;
         }
         // A schema that can't be used is left to the server, which checks too.
         let value = if self.checks.are_usable() { checked(&self.checks, "", value, "arguments")? } else { value };
@@ -78,7 +78,7 @@ impl RemoteTool {
     }
 
     /// What it takes and gives, and the types in there.
-    pub fn shape(&self, prefix: &str) -> (Shape, String) {
+    pub fn shape(&self, prefix: &str, most: usize) -> (Shape, String) {
         let mut input = Types::new(&self.input, prefix.to_owned());
         let hidden: Vec<&str> = self.frozen.names().collect();
         let is_visible = |name: &&str| !hidden.contains(name);
@@ -90,7 +90,7 @@ impl RemoteTool {
             if has_fields { format!("arguments: {}", input.without(Some(""), &hidden).needed(is_needed)) } else { String::new() };
         let mut output = self.output.as_ref().map(|output| Types::new(output, format!("{prefix}Result")));
         let results = output.as_mut().map_or_else(|| "any".into(), |output| output.at(Some("")).whole());
-        let definitions = input.definitions() + &output.map(|mut output| output.definitions()).unwrap_or_default();
+        let definitions = input.definitions(most) + &output.map(|mut output| output.definitions(most)).unwrap_or_default();
         (Shape { arguments, results }, definitions)
     }
 
