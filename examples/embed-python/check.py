@@ -282,6 +282,19 @@ def functions(box: Box) -> str:
     expect(message("sdk.fail()"), "script:1: fail: it is broken", "an exception")
     expect(message("sdk.odd()"), "script:1: odd: the result can't be written as JSON", "a result that is not JSON")
     expect(message("sdk.large()"), "script:1: the answer is 8388610 bytes; at most 8388608 are allowed at once", "a large answer")
+    expect(message("sdk.nope()"), "script:1: there is no function 'nope'", "a function that is not there")
+    expect(message("sdk.docs('add')"), "script:1: add: there is no documentation", "a function that says nothing of itself")
+
+    def told() -> None:
+        """Tells a story.
+
+        A long one."""
+
+    functions = {"old.told": told}
+    docs = box.run("return sdk.docs('old.told'), sdk.search('story'), #sdk.search('other')", functions=functions)["result"]
+    expect(docs, ["Tells a story.\n\nA long one.", [{"name": "old.told", "summary": "Tells a story."}], 0], "documentation")
+    several = box.run("return sdk.all{ { sdk.old.told }, { sdk.old.told } }", functions=functions)["result"]
+    expect(several, [[], []], "several calls at once")
     outcome = box.run("sdk.fail()", functions=callables)
     expect(outcome["error"]["message"], "script:1: fail: it is broken", "an exception that nobody catches")
     script = "local n = 0 while pcall(sdk.add, 1, 2) do n += 1 end return n"

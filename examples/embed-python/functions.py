@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -84,6 +85,24 @@ class Functions:
             return text
         except (TypeError, ValueError, RecursionError):
             return Exception(f"{name}: the result can't be written as JSON")
+
+
+    def search(self, query: str) -> str:
+        """Functions with all of these words in their names or their documentation, as JSON."""
+        words = query[:MAX_NAME].lower().split()
+        known = {name: inspect.getdoc(function) or "" for name, function in self._functions.items()}
+        found = [name for name in self.names() if words and all(word in f"{name} {known[name]}".lower() for word in words)]
+        return json.dumps([{"name": name, "summary": known[name].partition("\n")[0]} for name in found], ensure_ascii=False)
+
+    def docs(self, name: str) -> str:
+        """What a callable says of itself; raises with what the script is told if there is nothing."""
+        function = self._functions.get(name)
+        if function is None:
+            raise LookupError(shortened(f"there is no function '{name[:MAX_NAME]}'"))
+        text = inspect.getdoc(function)
+        if text is None:
+            raise LookupError(f"{name}: there is no documentation")
+        return text
 
 
 def check_names(functions: Mapping[str, Function]) -> None:

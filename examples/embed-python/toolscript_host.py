@@ -146,7 +146,13 @@ class Run:
             self._add(root, "wasi:clocks/monotonic-clock@0.2.0", {"now": lambda store: time.monotonic_ns() - self._started})
             self._add(root, "wasi:clocks/wall-clock@0.2.0", {"now": lambda store: wall_now()})
             self._add(root, "toolscript:sandbox/log@0.1.0", {"line": self._line, "progress": self._progress})
-            self._add(root, "toolscript:sandbox/tools@0.1.0", {"names": self._names, "call": self._call_functions})
+            tools = {
+                "names": self._names,
+                "call": self._call_functions,
+                "search": lambda store, query: self._functions.search(query),
+                "docs": self._docs,
+            }
+            self._add(root, "toolscript:sandbox/tools@0.1.0", tools)
             files = {
                 "[method]file.read": self._read,
                 "[method]file.remaining": lambda store, file: self._files().remaining(number(store, file)),
@@ -223,6 +229,13 @@ class Run:
 
     def _names(self, store: Any) -> list[str]:
         return self._functions.names()
+
+    def _docs(self, store: Any, name: str) -> Variant:
+        # Both are texts, so that the package wants to be told which it is.
+        try:
+            return Variant("ok", self._functions.docs(name))
+        except LookupError as error:
+            return Variant("err", str(error.args[0]))
 
     def _call_functions(self, store: Any, calls: list[Record]) -> str | list[Record | str]:
         answers = self._functions.call([(call.name, call.arguments) for call in calls])

@@ -2,6 +2,7 @@
 
 use super::document::SpecError;
 use globset::{GlobBuilder, GlobMatcher};
+use std::path::Path;
 
 /// Lets functions through by their names; without anything to say, all of them.
 #[derive(Debug, Default)]
@@ -18,14 +19,14 @@ impl Filter {
     }
 
     /// Whether there is a function that has these names: its own, and what its API calls it.
-    pub fn lets(&self, names: &[&str], is_safe: bool) -> bool {
+    pub fn lets(&self, names: &[impl AsRef<Path>], is_safe: bool) -> bool {
         let fits = |patterns: &[GlobMatcher]| patterns.iter().any(|pattern| names.iter().any(|name| pattern.is_match(name)));
         (is_safe || !self.read_only) && (self.allow.is_empty() || fits(&self.allow)) && !fits(&self.deny)
     }
 
     /// A pattern that fits none of these names: it is misspelt, and what it is for is not as its owner thinks.
-    pub fn without_use(&self, names: &[Vec<&str>]) -> Option<&str> {
-        let is_used = |pattern: &GlobMatcher| names.iter().flatten().any(|name| pattern.is_match(name));
+    pub fn without_use(&self, names: &[String]) -> Option<&str> {
+        let is_used = |pattern: &GlobMatcher| names.iter().any(|name| pattern.is_match(name));
         self.allow.iter().chain(&self.deny).find(|pattern| !is_used(pattern)).map(|pattern| pattern.glob().glob())
     }
 }

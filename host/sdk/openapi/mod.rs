@@ -23,7 +23,7 @@ use super::{
     secret::Secret,
 };
 use body::Body;
-use operation::Parameter;
+use operation::{Found, Parameter};
 use scheme::Scheme;
 use serde_json::{Map, Value};
 use std::{
@@ -36,6 +36,9 @@ use url::Url;
 /// Bytes of a tag, and how many of them are told.
 const MAX_TAG: usize = 60;
 const MAX_TAGS: usize = 10_000;
+
+/// Operations by the names of their functions.
+type Operations = BTreeMap<String, Arc<Operation>>;
 
 /// What the host's owner says of an API.
 #[derive(Debug, Default)]
@@ -64,7 +67,7 @@ pub struct Api {
     /// With its version.
     pub title: String,
     /// By the names of their functions.
-    pub operations: BTreeMap<String, Arc<Operation>>,
+    pub operations: Operations,
     /// Operations that did not get the name they wished for.
     pub clashes: Vec<String>,
     document: Arc<Document>,
@@ -86,47 +89,9 @@ impl Api {
     pub fn load(name: &str, bytes: &[u8], settings: Settings) -> Result<Self, SpecError> {
         let document = Arc::new(parse::parse(bytes)?);
         let base = base(&document, &settings)?;
+        let (operations, clashes) = operations(&document, &settings)?;
         let schemes = scheme::schemes(&document.root())?;
-        if let Some(wanted) = &settings.scheme
-            && !schemes.iter().any(|(name, _)| name == wanted)
-        {
-            let known: Vec<&str> = schemes.iter().map(|(name, _)| name.as_str()).collect();
-            let known = if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
-            return Err(SpecError::new(format!("there is no security scheme '{wanted}'; {known}")));
-        }
-        let mut names = Distinct::default();
-        let mut operations = BTreeMap::new();
-        let found = operation::all(&document)?;
-        let mut known = Vec::new();
-        for found in &found {
-            let mut operation = found.operation.clone();
-            let place = format!("{} {}", operation.method, operation.path);
-            let wished = snake_case(&found.wished);
-            operation.name = names.take(wished.clone(), &place);
-            // The owner's word on where the API is holds for all of it.
-            if let (Some(server), None) = (&operation.server_text, &settings.base_url) {
-                operation.server = Some(parse_server(server, &settings).map_err(|error| error.at(&place))?);
-            }
-            let is_safe = matches!(operation.method.as_str(), "GET" | "HEAD" | "OPTIONS");
-            let all_names = [operation.name.clone(), wished, found.wished.clone()];
-            if settings.filter.lets(&all_names.each_ref().map(String::as_str), is_safe) {
-                operations.insert(operation.name.clone(), Arc::new(operation));
-            }
-            known.push(all_names);
-        }
-        let known: Vec<Vec<&str>> = known.iter().map(|names| names.iter().map(String::as_str).collect()).collect();
-        if let Some(pattern) = settings.filter.without_use(&known) {
-            return Err(SpecError::new(format!("allow or deny: no function fits '{pattern}'")));
-        }
-        if settings.secret.is_some()
-            && settings.scheme.is_none()
-            && schemes.len() > 1
-            && operations.values().any(|operation| operation.security.is_none())
-        {
-            let known: Vec<&str> = schemes.iter().map(|(name, _)| name.as_str()).collect();
-            let advice = format!("name one of {} as auth_scheme", known.join(", "));
-            return Err(SpecError::new(format!("it does not say which security scheme an operation wants; {advice}")));
-        }
+        check_scheme(&settings, &schemes, &operations)?;
         let checks = Checks::new(Arc::clone(&document));
         check_frozen(&settings, &operations, &checks, &document)?;
         let frozen = Frozen::new(&settings.frozen_everywhere, &settings.frozen);
@@ -137,7 +102,7 @@ impl Api {
             name: name.to_owned(),
             title: summary(&[&format!("{} {}", text("title"), text("version"))]),
             operations,
-            clashes: names.clashes,
+            clashes,
             base,
             frozen,
             checks,
@@ -209,13 +174,49 @@ impl Api {
     }
 }
 
+/// The operations that are functions, by name, and those that did not get the name they wished for.
+fn operations(document: &Document, settings: &Settings) -> Result<(Operations, Vec<String>), SpecError> {
+    let mut names = Distinct::default();
+    let mut operations = BTreeMap::new();
+    let mut known = Vec::new();
+    for Found { wished, mut operation } in operation::all(document)? {
+        let place = format!("{} {}", operation.method, operation.path);
+        operation.name = names.take(snake_case(&wished), &place);
+        // The owner's word on where the API is holds for all of it.
+        if let (Some(server), None) = (&operation.server_text, &settings.base_url) {
+            operation.server = Some(parse_server(server, settings).map_err(|error| error.at(&place))?);
+        }
+        let is_safe = matches!(operation.method.as_str(), "GET" | "HEAD" | "OPTIONS");
+        let all_names = [operation.name.clone(), snake_case(&wished), wished];
+        if settings.filter.lets(&all_names, is_safe) {
+            operations.insert(operation.name.clone(), Arc::new(operation));
+        }
+        known.extend(all_names);
+    }
+    match settings.filter.without_use(&known) {
+        Some(pattern) => Err(SpecError::new(format!("allow or deny: no function fits '{pattern}'"))),
+        None => Ok((operations, names.clashes)),
+    }
+}
+
+/// Which security scheme the credential is for must be clear.
+fn check_scheme(settings: &Settings, schemes: &[(String, Scheme)], operations: &Operations) -> Result<(), SpecError> {
+    let known: Vec<&str> = schemes.iter().map(|(name, _)| name.as_str()).collect();
+    match &settings.scheme {
+        Some(wanted) if !known.contains(&wanted.as_str()) => {
+            let known = if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
+            Err(SpecError::new(format!("there is no security scheme '{wanted}'; {known}")))
+        }
+        None if settings.secret.is_some() && known.len() > 1 && operations.values().any(|operation| operation.security.is_none()) => {
+            let advice = format!("name one of {} as auth_scheme", known.join(", "));
+            Err(SpecError::new(format!("it does not say which security scheme an operation wants; {advice}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A name that is misspelt would leave the parameter to scripts, and a value that does not fit would be shown to them.
-fn check_frozen(
-    settings: &Settings,
-    operations: &BTreeMap<String, Arc<Operation>>,
-    checks: &Checks,
-    document: &Document,
-) -> Result<(), SpecError> {
+fn check_frozen(settings: &Settings, operations: &Operations, checks: &Checks, document: &Document) -> Result<(), SpecError> {
     let frozen = Frozen::new(&settings.frozen_everywhere, &settings.frozen);
     let mut unknown: BTreeSet<&str> = settings.frozen.keys().map(String::as_str).collect();
     for operation in operations.values() {

@@ -233,7 +233,7 @@ impl Upstream {
         let mut listing = Listing { title: docs::summary(&[&title.unwrap_or_default()]), ..Listing::default() };
         for tool in tools.iter().take(MAX_TOOLS) {
             let name = names.take(snake_case(&tool.name), &tool.name);
-            if self.filter.lets(&[&name, &tool.name], tool::is_safe(tool)) {
+            if self.filter.lets(&[name.as_str(), &tool.name], tool::is_safe(tool)) {
                 listing.tools.push(Arc::new(RemoteTool::new(name, tool, self.frozen.clone())));
             }
         }
