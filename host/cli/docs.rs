@@ -32,12 +32,12 @@ pub struct TypesArguments {
 
 #[derive(Args)]
 struct Source {
-    #[command(flatten)]
-    apis: ApiArguments,
-
     /// Configuration [default: toolscript.toml in the working directory, if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    #[command(flatten)]
+    apis: ApiArguments,
 }
 
 impl Source {

@@ -56,7 +56,15 @@ pub async fn keep_connected(upstream: Arc<Upstream>) {
         if pause.is_zero() {
             continue;
         }
-        tracing::warn!(server = upstream.name, cause = failure.cause, "an MCP server is down; it is tried again in {} s", pause.as_secs());
+        // Whoever starts it tells of the first failure.
+        if failures > 1 {
+            tracing::warn!(
+                server = upstream.name,
+                cause = failure.cause,
+                "an MCP server is down; it is tried again in {} s",
+                pause.as_secs()
+            );
+        }
         upstream.turn(State::Down { failure, until: Instant::now() + pause });
         sleep(pause).await;
         upstream.turn(State::Connecting);
