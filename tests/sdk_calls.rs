@@ -55,10 +55,15 @@ fn names_that_clash_are_told_and_none_is_lost() {
     let folder = api.folder("features", "features.json", "");
     let output = toolscript(
         folder.path(),
-        &["run", "--json", "-e", "return sdk.get_names().method, sdk.get_names_2().method, sdk.post_names().method, sdk.end_().method"],
+        &[
+            "run",
+            "--json",
+            "-e",
+            "return sdk.get_names().method, sdk.get_names_2().method, sdk.post_names().method, sdk.end_().method, sdk.features.search().method, type(sdk.search)",
+        ],
     );
     let output = { output }.output().expect("it runs");
-    assert_eq!(crate::api_server::outcome(&output)["result"], json!(["GET", "PUT", "POST", "DELETE"]));
+    assert_eq!(crate::api_server::outcome(&output)["result"], json!(["GET", "PUT", "POST", "DELETE", "PATCH", "function"]));
     let note = "note: the API 'features': PUT /names is get_names_2, as get_names is GET /names already\n";
     assert_eq!(String::from_utf8_lossy(&output.stderr), note);
 }

@@ -221,6 +221,7 @@ fn wrong_flags_are_told() {
         (&["--api", "nowhere.yaml"][..], "the API 'nowhere': can't read nowhere.yaml: No such file or directory (os error 2)"),
         (&["--api", "shop=x.yaml"], "there are two APIs of the name 'shop'; name one with NAME=SPEC"),
         (&["--api", "Pet Shop=x.yaml"], "the API 'Pet Shop': a name is of small letters, digits and underscores, such as 'pet_shop'"),
+        (&["--api", "search=x.yaml"], "the API 'search': sdk has a member of that name itself; it needs another"),
         (&["--mcp", "true"], "--mcp true: write NAME=COMMAND or NAME=URL"),
         (&["--mcp", "a='"], "--mcp a=': a quote is not closed"),
         (&["--mcp", "shop=true"], "'shop' is the name of an API and of an MCP server; they need two names"),

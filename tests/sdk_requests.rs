@@ -18,6 +18,10 @@ fn parameters_are_written_in_every_style() {
     assert_eq!(path("query{ json = { a = { 1, true } } }"), "/v1/query?json=%7B%22a%22%3A%5B1%2Ctrue%5D%7D");
     assert_eq!(path("query{ reserved = 'a/b?c', flag = false, ratio = 0.5 }"), "/v1/query?reserved=a/b?c&flag=false&ratio=0.5");
     assert_eq!(path("query()"), "/v1/query");
+    assert_eq!(path("query{ [\"search\"] = 'x', ['until'] = 1 }"), "/v1/query?search=x&until=1");
+    assert_eq!(path("query{ search = 'x', until_ = 1 }"), "/v1/query?search=x&until=1");
+    let sent = result(&folder, "return (sdk.query{ ['X-Trace'] = { 'a' } })");
+    assert_eq!(sent["headers"]["x-trace"], "a");
     let sent = result(&folder, "return (sdk.query{ x_trace = { 'a', 'b' }, session = 'x y;z' })");
     assert_eq!((&sent["headers"]["x-trace"], &sent["headers"]["cookie"]), (&json!("a,b"), &json!("session=x%20y%3Bz")));
 }

@@ -1,6 +1,6 @@
 //! All functions that there are at a time, by their names.
 
-use super::{function::Function, search::Index};
+use super::{function::Function, names::RESERVED, search::Index};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, OnceLock},
@@ -25,7 +25,8 @@ impl Catalogue {
         let mut by_name = BTreeMap::new();
         for function in &functions {
             by_name.insert(function.full_name(), Arc::clone(function));
-            if counts.get(function.name.as_str()) == Some(&1) && !sources.contains(&function.name) {
+            let is_free = !sources.contains(&function.name) && !RESERVED.contains(&function.name.as_str());
+            if counts.get(function.name.as_str()) == Some(&1) && is_free {
                 by_name.insert(function.name.clone(), Arc::clone(function));
             }
         }

@@ -24,7 +24,7 @@ pub use egress::Egress;
 pub use filter::Filter;
 pub use frozen::Frozen;
 pub use function::Function;
-pub use names::snake_case;
+pub use names::{RESERVED, snake_case};
 pub use secret::Secret;
 pub use session::Session;
 

@@ -5,16 +5,19 @@ use std::collections::BTreeMap;
 /// Letters of a name. What is longer is cut, and then told apart by a number.
 const MAX_LENGTH: usize = 100;
 
+/// Members that `sdk` has itself.
+pub const RESERVED: [&str; 3] = ["all", "docs", "search"];
+
+/// Words of Luau's own, which can't be a field's name after a dot.
+const KEYWORDS: [&str; 21] = [
+    "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not", "or", "repeat", "return",
+    "then", "true", "until", "while",
+];
+
 /// Whether a word is one of Luau's own.
 pub fn is_keyword(word: &str) -> bool {
-    TAKEN.contains(&word) && !["all", "continue", "docs", "search"].contains(&word)
+    KEYWORDS.contains(&word)
 }
-
-/// Words that can't be a field's name after a dot, and those that `sdk` has for itself.
-const TAKEN: [&str; 25] = [
-    "all", "and", "break", "continue", "do", "docs", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil",
-    "not", "or", "repeat", "return", "search", "then", "true", "until", "while",
-];
 
 /// A name in snake case: `listPets`, `list-pets` and `List Pets` are `list_pets`.
 pub fn snake_case(text: &str) -> String {
@@ -46,7 +49,7 @@ pub fn snake_case(text: &str) -> String {
     if name.is_empty() || name.starts_with(|character: char| character.is_ascii_digit()) {
         name.insert(0, '_');
     }
-    if TAKEN.contains(&name.as_str()) {
+    if is_keyword(&name) {
         name.push('_');
     }
     name
@@ -96,7 +99,7 @@ mod tests {
             ("getV2Users", "get_v2_users"),
             ("get", "get"),
             ("end", "end_"),
-            ("search", "search_"),
+            ("search", "search"),
             ("2fa", "_2fa"),
             ("__a__", "a"),
             ("ünïcode", "n_code"),

@@ -3,7 +3,7 @@
 use crate::{
     config::{ApiSection, Config, Credential, McpServerSection},
     sdk::{
-        Egress, Filter, Frozen, Secret,
+        Egress, Filter, Frozen, RESERVED, Secret,
         openapi::{Api, MAX_SIZE, Settings},
         snake_case,
         upstream::{Launch, Upstream},
@@ -78,6 +78,7 @@ pub fn server(name: &str, section: McpServerSection, config: &Config, revision: 
 }
 
 fn check_name(name: &str) -> Result<()> {
+    ensure!(!RESERVED.contains(&name), "sdk has a member of that name itself; it needs another");
     ensure!(snake_case(name) == name, "a name is of small letters, digits and underscores, such as '{}'", snake_case(name));
     Ok(())
 }

@@ -29,6 +29,7 @@ struct Arguments {
 /// A request for an operation, without credentials.
 pub fn build(api: &Api, operation: &Operation, arguments: Vec<ToolValue>) -> Result<Request, String> {
     let Arguments { mut parameters, body } = sort(operation, api.visible(operation).next().is_some(), arguments)?;
+    by_name(api, operation, &mut parameters);
     // Those that are frozen are as if they were not there.
     let known: Vec<&str> = api.visible(operation).map(|parameter| parameter.name.as_str()).collect();
     if let Some(unknown) = parameters.keys().find(|name| !known.contains(&name.as_str())) {
@@ -84,6 +85,19 @@ pub fn build(api: &Api, operation: &Operation, arguments: Vec<ToolValue>) -> Res
         _ => {}
     }
     Ok(request)
+}
+
+/// Parameters may be given by the API's own names too, where those are nobody else's.
+fn by_name(api: &Api, operation: &Operation, given: &mut Map<String, Value>) {
+    for parameter in api.visible(operation) {
+        let is_a_name = operation.parameters.iter().any(|other| other.name == parameter.key);
+        if !is_a_name
+            && !given.contains_key(&parameter.name)
+            && let Some(value) = given.remove(&parameter.key)
+        {
+            given.insert(parameter.name.clone(), value);
+        }
+    }
 }
 
 /// The first argument is the parameters and the second is the body; where there are no parameters, one argument is the body.
