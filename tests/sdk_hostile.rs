@@ -104,7 +104,11 @@ paths:
     for (arguments, refusal) in [
         ("{ filter = { tenant = 1 } }, { amount = 1 }", "filter.tenant would be another parameter"),
         ("{ filter = { api_key = 'mine' } }, { amount = 1 }", "filter.api_key would be another parameter"),
+        ("{ filter = { TENANT = 1 } }, { amount = 1 }", "filter.TENANT would be another parameter"),
+        ("{ filter = { ['tenant[]'] = 1 } }, { amount = 1 }", "filter.tenant[] would be another parameter"),
+        ("{ filter = { ['api.key'] = 'mine' } }, { amount = 1 }", "filter.api.key would be another parameter"),
         ("nil, { amount = 1, tenant = 1 }", "body: there is no field 'tenant'"),
+        ("nil, { amount = 1, Tenant = 1 }", "body: there is no field 'Tenant'"),
         ("{ tenant = 1 }, { amount = 1 }", "there is no parameter 'tenant'; it has filter; the body is the second argument"),
         ("{ host = 'evil.example' }, { amount = 1 }", "there is no parameter 'host'; it has filter; the body is the second argument"),
     ] {

@@ -3,7 +3,7 @@
 //! Security: schemas may refer to themselves in several ways at once, so that a small value takes ages to check. Each reference that is
 //! followed counts, and there is an end to them.
 
-use super::document::{Document, FREE, NAMED};
+use super::document::{Document, change_schemas};
 use jsonschema::{Draft, Keyword, Registry, ValidationError, Validator};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
@@ -64,7 +64,7 @@ impl Checks {
         let unusable = |error: &dyn std::fmt::Display| format!("the schemas can't be used: {error}");
         let make = || {
             let mut root = self.document.value().clone();
-            meter(&mut root);
+            change_schemas(&mut root, &meter);
             let builder = Registry::new().add(ADDRESS, Draft::Draft202012.create_resource(root)).map_err(|error| unusable(&error))?;
             builder.prepare().map_err(|error| unusable(&error))
         };
@@ -114,27 +114,14 @@ impl Checks {
 
 /// Makes each reference one that is only followed if the meter lets it: a condition is all that is not looked behind when it fails,
 /// whether a validator wants to know that, or why.
-fn meter(value: &mut Value) {
-    match value {
-        Value::Array(values) => values.iter_mut().for_each(meter),
-        Value::Object(object) => {
-            for (key, inner) in object.iter_mut() {
-                match inner {
-                    Value::Object(named) if NAMED.contains(&key.as_str()) => named.values_mut().for_each(meter),
-                    _ if FREE.contains(&key.as_str()) => {}
-                    other => meter(other),
-                }
-            }
-            for kind in REFERENCES {
-                if matches!(object.get(kind), Some(Value::String(_))) {
-                    let reference = object.remove(kind);
-                    let siblings = Value::Object(std::mem::take(object));
-                    let followed = json!({ "if": { METER: true }, "then": { kind: reference }, "else": false });
-                    object.insert("allOf".into(), json!([followed, siblings]));
-                }
-            }
+fn meter(schema: &mut Map<String, Value>) {
+    for kind in REFERENCES {
+        if matches!(schema.get(kind), Some(Value::String(_))) {
+            let reference = schema.remove(kind);
+            let siblings = Value::Object(std::mem::take(schema));
+            let followed = json!({ "if": { METER: true }, "then": { kind: reference }, "else": false });
+            schema.insert("allOf".into(), json!([followed, siblings]));
         }
-        _ => {}
     }
 }
 

@@ -1,16 +1,36 @@
 //! Documents of JSON whose parts refer to each other: specifications, and schemas on their own.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// References that lead to references, before they are called a circle.
 const MAX_HOPS: usize = 32;
 
 /// Keys under which any value may be, which is not part of a schema.
-pub const FREE: [&str; 5] = ["example", "examples", "default", "enum", "const"];
+const FREE: [&str; 5] = ["example", "examples", "default", "enum", "const"];
 
 /// Keys of objects whose own keys are names, and may be any.
-pub const NAMED: [&str; 9] =
+const NAMED: [&str; 9] =
     ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "responses", "schemas", "parameters", "paths"];
+
+/// Changes every object of a document that may be a schema, from the inside out.
+pub fn change_schemas(value: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(|value| change_schemas(value, change)),
+        Value::Object(object) => {
+            for (key, inner) in object.iter_mut() {
+                match inner {
+                    Value::Object(named) if NAMED.contains(&key.as_str()) => {
+                        named.values_mut().for_each(|value| change_schemas(value, change))
+                    }
+                    _ if FREE.contains(&key.as_str()) => {}
+                    other => change_schemas(other, change),
+                }
+            }
+            change(object);
+        }
+        _ => {}
+    }
+}
 
 /// Why a document can't be used.
 #[derive(Debug, thiserror::Error)]

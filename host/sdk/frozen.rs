@@ -28,9 +28,14 @@ impl Frozen {
         self.0.keys().map(String::as_str)
     }
 
+    /// Whether a server might take a name for one of these.
+    pub fn has_like(&self, name: &str) -> bool {
+        !self.0.is_empty() && self.names().any(|known| are_alike(known, name))
+    }
+
     /// Sets the fields that a schema knows of. A script that gives one is refused, whether or not the schema knows it.
     pub fn put_into(&self, fields: &mut Map<String, Value>, schema: Option<&Node<'_>>) -> Result<(), String> {
-        if let Some(name) = self.names().find(|name| fields.contains_key(*name)) {
+        if let Some(name) = fields.keys().find(|name| self.has_like(name)) {
             return Err(format!("there is no field '{name}'"));
         }
         for (name, value) in &self.0 {
@@ -40,6 +45,12 @@ impl Frozen {
         }
         Ok(())
     }
+}
+
+/// Whether two names are the same to some server: many do not tell capitals apart, and some not `.` from `_`, or `a` from `a[]`.
+pub fn are_alike(first: &str, second: &str) -> bool {
+    let letters = |name: &str| name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    first == second || letters(first) == letters(second)
 }
 
 /// Whether a schema of an object has a field.

@@ -1,6 +1,6 @@
 //! A specification as it was written: JSON or YAML, of OpenAPI 3.0 or 3.1.
 
-use crate::sdk::document::{Document, FREE, NAMED, SpecError};
+use crate::sdk::document::{Document, SpecError, change_schemas};
 use serde_json::{Map, Value};
 
 /// Bytes of a specification. The largest public ones have some 10 MiB.
@@ -20,7 +20,7 @@ pub fn parse(bytes: &[u8]) -> Result<Document, SpecError> {
         from_yaml(text)?
     };
     if check_version(&root)? == Version::V30 {
-        modernise(&mut root);
+        change_schemas(&mut root, &modernise);
     }
     Ok(Document::new(root))
 }
@@ -62,24 +62,7 @@ fn first_line(text: &str) -> &str {
 }
 
 /// Writes what 3.0 says of schemas as 3.1 does: `nullable`, and limits that are exclusive.
-fn modernise(value: &mut Value) {
-    match value {
-        Value::Array(values) => values.iter_mut().for_each(modernise),
-        Value::Object(object) => {
-            for (key, value) in object.iter_mut() {
-                match value {
-                    Value::Object(named) if NAMED.contains(&key.as_str()) => named.values_mut().for_each(modernise),
-                    _ if FREE.contains(&key.as_str()) => {}
-                    other => modernise(other),
-                }
-            }
-            modernise_schema(object);
-        }
-        _ => {}
-    }
-}
-
-fn modernise_schema(schema: &mut Map<String, Value>) {
+fn modernise(schema: &mut Map<String, Value>) {
     for (exclusive, limit) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         if let Some(Value::Bool(is_exclusive)) = schema.get(exclusive) {
             let is_exclusive = *is_exclusive;

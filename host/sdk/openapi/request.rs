@@ -9,6 +9,7 @@ use super::{
 use crate::sdk::{
     check::{Checks, checked},
     document::Node,
+    frozen::are_alike,
     weight,
 };
 use reqwest::{
@@ -141,9 +142,12 @@ fn refuse_others(api: &Api, operation: &Operation, parameter: &Parameter, value:
 }
 
 fn refuse_other(api: &Api, operation: &Operation, parameter: &Parameter, key: &str) -> Result<(), String> {
-    let is_another = || operation.parameters.iter().any(|other| other.key == key);
-    let is_credential = || api.schemes.iter().any(|(_, scheme)| scheme.key() == Some(key));
-    if key != parameter.key && (is_another() || is_credential() || api.frozen.get(key).is_some()) {
+    // A key such as `filter[kind]` is plainly its own, unless somebody else is called just so.
+    let is_own = key.strip_prefix(&parameter.key).is_some_and(|rest| rest.is_empty() || rest.starts_with('['));
+    let is_like = |known: &str| if is_own { known == key } else { are_alike(known, key) };
+    let is_another = || operation.parameters.iter().any(|other| other.key != parameter.key && is_like(&other.key));
+    let is_credential = || api.schemes.iter().filter_map(|(_, scheme)| scheme.key()).any(is_like);
+    if is_another() || is_credential() || api.frozen.names().any(|name| name != parameter.name && name != parameter.key && is_like(name)) {
         return Err(format!("{}.{key} would be another parameter", parameter.name));
     }
     Ok(())
@@ -253,7 +257,7 @@ fn form(api: &Api, expected: &Body, fields: &Map<String, Value>) -> Result<Strin
         if let Some(styled) = expected.styles.iter().find(|parameter| parameter.key == *name) {
             let written = style::query(styled, value)?;
             for (key, _) in url::form_urlencoded::parse(written.as_bytes()) {
-                if key != *name && (fields.contains_key(key.as_ref()) || api.frozen.get(&key).is_some()) {
+                if key != *name && (fields.contains_key(key.as_ref()) || api.frozen.has_like(&key)) {
                     return Err(format!("body.{name}.{key} would be another field"));
                 }
             }

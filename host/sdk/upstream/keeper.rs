@@ -20,7 +20,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// A connection that held so long was a good one.
 const STABLE: Duration = Duration::from_secs(30);
 
-/// Connects, and again whenever the connection is lost, until the server is no longer wanted.
+/// Connects, and again whenever the connection is lost, as long as the program runs.
 pub async fn keep_connected(upstream: Arc<Upstream>) {
     let mut failures: u32 = 0;
     for number in 0.. {
