@@ -7,7 +7,7 @@ pub use apis::{ApiSection, Credential, McpServerSection};
 pub use server::{AuthSection, ServerSection, Transport};
 
 use crate::mcp::Allotment;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::{
@@ -53,6 +53,16 @@ pub struct Config {
     /// `[frozen_params]`: parameters of all APIs that scripts neither see nor set.
     #[serde(default)]
     pub frozen_params: Map<String, Value>,
+    #[serde(skip)]
+    protected: Protected,
+}
+
+/// The directories that no io directory may contain: a script could otherwise write the configuration of the next start.
+#[derive(Debug, Default)]
+struct Protected {
+    directories: Vec<PathBuf>,
+    /// Names what lies in them, for an error message.
+    contents: String,
 }
 
 /// `[limits]`: what a run may use.
@@ -99,16 +109,44 @@ impl Config {
         let path = named.unwrap_or(Path::new(DEFAULT_FILE));
         #[expect(clippy::disallowed_methods, reason = "the person's own configuration, not a file of a script's")]
         let text = match std::fs::read_to_string(path) {
-            Err(error) if named.is_none() && error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) if named.is_none() && error.kind() == ErrorKind::NotFound => {
+                let contents = "the working directory, from which toolscript.toml is read".into();
+                return Ok(Self { protected: Protected { directories: vec![".".into()], contents }, ..Self::default() });
+            }
             text => text.with_context(|| format!("can't read the configuration {}", path.display()))?,
         };
-        let config = Self::parse(&text).with_context(|| format!("configuration {}", path.display()))?;
+        let mut config = Self::parse(&text).with_context(|| format!("configuration {}", path.display()))?;
         config.limits.clone().resolve().check().with_context(|| format!("configuration {}: [limits]", path.display()))?;
         if config.io.dir.as_deref().is_some_and(has_parent) {
             bail!("configuration {}: [io] dir: {}", path.display(), FilesError::Traversal);
         }
         config.server.check().with_context(|| format!("configuration {}: [server]", path.display()))?;
+        // The file may be a symlink: neither the link nor its target may be writable by scripts.
+        #[expect(clippy::disallowed_methods, reason = "the configuration that the user named, not a file of a script")]
+        let target = std::fs::canonicalize(path).with_context(|| format!("can't read the configuration {}", path.display()))?;
+        let directories = [path, &target].map(directory_of).into();
+        config.protected = Protected { directories, contents: format!("the configuration {}", path.display()) };
         Ok(config)
+    }
+
+    /// Opens the io directory: the one that the command line names, or else the one in `[io] dir`, or `./toolscript-files`.
+    ///
+    /// A directory named on the command line enables io. Otherwise `[io] enabled` decides, or `default` if it is not set.
+    ///
+    /// # Errors
+    ///
+    /// When the directory can't be used, or contains the configuration.
+    pub fn open_io(&self, named: Option<&Path>, default: bool) -> Result<Option<Io>> {
+        let Some((io, origin)) = self.io.resolve(named, default)? else { return Ok(None) };
+        for directory in &self.protected.directories {
+            let contains = io.files.contains(directory).with_context(|| format!("{origin}: can't open {}", directory.display()))?;
+            ensure!(
+                !contains,
+                "{origin}: it contains {}; use a subdirectory such as --io-dir ./files, or a configuration elsewhere with --config",
+                self.protected.contents
+            );
+        }
+        Ok(Some(io))
     }
 
     fn parse(text: &str) -> Result<Self> {
@@ -163,9 +201,8 @@ impl LimitsSection {
 }
 
 impl IoSection {
-    /// The files of scripts: in the directory that the command line names, or else in this section's, or in `./toolscript-files`.
-    /// Naming one on the command line switches them on, and without `enabled` it is `default` that decides.
-    pub fn resolve(&self, named: Option<&Path>, default: bool) -> Result<Option<Io>> {
+    /// Opens the directory, and returns it with the name and the origin of its path for error messages.
+    fn resolve(&self, named: Option<&Path>, default: bool) -> Result<Option<(Io, String)>> {
         if named.is_none() && !self.enabled.unwrap_or(default) {
             return Ok(None);
         }
@@ -174,16 +211,25 @@ impl IoSection {
             (None, Some(dir)) => ("[io] dir", dir.as_path()),
             (None, None) => ("the io dir", Path::new(DEFAULT_IO_DIR)),
         };
-        let files = Files::new(dir).with_context(|| format!("{origin} {}", dir.display()))?;
+        let origin = format!("{origin} {}", dir.display());
+        let files = Files::new(dir).with_context(|| origin.clone())?;
         let mut io = Io::new(files);
         io.max_bytes = self.max_bytes.unwrap_or(io.max_bytes);
         io.max_files = self.max_files.unwrap_or(io.max_files);
         io.errors = self.errors.unwrap_or(io.errors);
-        Ok(Some(io))
+        Ok(Some((io, origin)))
     }
 }
 
 /// Whether a path has `..` in it, which is wrong whether or not it is used.
 fn has_parent(path: &Path) -> bool {
     path.components().any(|component| component == Component::ParentDir)
+}
+
+/// Returns the directory that a file lies in.
+fn directory_of(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(parent) if parent != Path::new("") => parent.into(),
+        _ => PathBuf::from("."),
+    }
 }

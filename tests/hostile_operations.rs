@@ -91,6 +91,10 @@ async fn bad_paths_end_in_the_documented_error() {
             &[".toolscript-tmp", ".toolscript-tmp/x", "a/.toolscript-tmp", "~/.TOOLSCRIPT-TMP"],
             "path cannot contain '.toolscript-tmp', a reserved name",
         ),
+        (
+            &["toolscript.toml", "ToolScript.toml", "a/toolscript.toml", "~/toolscript.toml/x"],
+            "path cannot contain 'toolscript.toml', a reserved name",
+        ),
     ] {
         for path in paths {
             for answer in every_operation(&sandbox, path).await {

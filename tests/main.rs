@@ -47,6 +47,8 @@ mod mcp_stdio;
 #[cfg(target_os = "linux")]
 mod mcp_tenants;
 mod numbers;
+#[cfg(unix)]
+mod protected_configuration;
 mod sandbox_exec;
 #[cfg(target_os = "linux")]
 mod sandbox_files;

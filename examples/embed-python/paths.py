@@ -12,7 +12,7 @@ from dataclasses import dataclass
 MAX_PATH = 4096
 MAX_COMPONENTS = 64
 MAX_COMPONENT = 255
-RESERVED = ".toolscript-tmp"
+RESERVED = (".toolscript-tmp", "toolscript.toml")
 
 # Errors of files by name, with the number and the words that Linux has for them: scripts see these on every system.
 REASONS: dict[str, tuple[int, str]] = {
@@ -83,7 +83,12 @@ def irregular(path: FilePath) -> FileError:
 
 def is_reserved(name: str) -> bool:
     """Whether a name is not for files of scripts; some file systems take no notice of case."""
-    return name.startswith(".") and name.upper() == RESERVED.upper()
+    return reserved_name(name) is not None
+
+
+def reserved_name(name: str) -> str | None:
+    """Returns the reserved name that this name equals without regard to case, or None."""
+    return next((reserved for reserved in RESERVED if name.upper() == reserved.upper()), None)
 
 
 @dataclass(frozen=True)
@@ -114,8 +119,8 @@ class FilePath:
             raise invalid("path cannot contain '..' traversal")
         if len(components) > MAX_COMPONENTS or any(len(component.encode()) > MAX_COMPONENT for component in components):
             raise invalid("path is too long")
-        if any(is_reserved(component) for component in components):
-            raise invalid(f"path cannot contain '{RESERVED}', a reserved name")
+        for reserved in filter(None, map(reserved_name, components)):
+            raise invalid(f"path cannot contain '{reserved}', a reserved name")
         return cls(components, not components or text.endswith(("/", "/.")))
 
     @property

@@ -9,7 +9,8 @@ namespace
 
 constexpr size_t kMaxComponents = 64;
 constexpr size_t kMaxComponent = 255;
-constexpr std::string_view kReserved = ".toolscript-tmp";
+constexpr std::string_view kTemporary = ".toolscript-tmp";
+constexpr std::string_view kConfiguration = "toolscript.toml";
 
 // The only two characters beyond ASCII whose capital letters are in it.
 constexpr std::string_view kLongS = "\xc5\xbf";
@@ -20,12 +21,38 @@ bool is_no_step(std::string_view component)
     return component.empty() || component == ".";
 }
 
+// Compares without regard to case.
+bool is_same_name(std::string_view name, std::string_view reserved)
+{
+    for (char letter : reserved)
+    {
+        std::string_view other = letter == 's' ? kLongS : letter == 'i' ? kDotlessI : std::string_view();
+        if (!other.empty() && name.starts_with(other))
+            name.remove_prefix(other.size());
+        else if (!name.empty() && tolower(name.front()) == letter)
+            name.remove_prefix(1);
+        else
+            return false;
+    }
+    return name.empty();
+}
+
+// The error message for a path with this component, or null if the name is not reserved.
+const char* reserved_message(std::string_view name)
+{
+    if (is_same_name(name, kTemporary))
+        return "path cannot contain '.toolscript-tmp', a reserved name";
+    if (is_same_name(name, kConfiguration))
+        return "path cannot contain 'toolscript.toml', a reserved name";
+    return nullptr;
+}
+
 // The first rule that any component breaks, in the order in which the host tells them.
 const char* broken_rule(std::string_view text)
 {
     size_t count = 0;
     bool too_long = false;
-    bool reserved = false;
+    const char* reserved = nullptr;
     for (std::string_view rest = text; !rest.empty();)
     {
         std::string_view component = path_next(&rest);
@@ -33,9 +60,10 @@ const char* broken_rule(std::string_view text)
             return "path cannot contain '..' traversal";
         count += !is_no_step(component);
         too_long |= count > kMaxComponents || component.size() > kMaxComponent;
-        reserved |= path_is_reserved(component);
+        if (!reserved)
+            reserved = reserved_message(component);
     }
-    return too_long ? "path is too long" : reserved ? "path cannot contain '.toolscript-tmp', a reserved name" : nullptr;
+    return too_long ? "path is too long" : reserved;
 }
 
 } // namespace
@@ -63,17 +91,7 @@ std::string_view path_next(std::string_view* rest)
 
 bool path_is_reserved(std::string_view name)
 {
-    for (char letter : kReserved)
-    {
-        std::string_view other = letter == 's' ? kLongS : letter == 'i' ? kDotlessI : std::string_view();
-        if (!other.empty() && name.starts_with(other))
-            name.remove_prefix(other.size());
-        else if (!name.empty() && tolower(name.front()) == letter)
-            name.remove_prefix(1);
-        else
-            return false;
-    }
-    return name.empty();
+    return reserved_message(name) != nullptr;
 }
 
 bool path_parse(std::string_view bytes, FilePath* path, Error* error)

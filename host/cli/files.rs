@@ -96,7 +96,7 @@ enum Command {
 /// Works on the files; an error is wrong usage or configuration.
 pub fn files(arguments: &Arguments) -> Result<ExitCode> {
     let config = Config::find(arguments.config.as_deref())?;
-    let io = config.io.resolve(arguments.io_dir.as_deref(), true)?;
+    let io = config.open_io(arguments.io_dir.as_deref(), true)?;
     let files = io.context("files are switched off by [io] enabled; name a folder with --io-dir")?.files;
     let mut output = Output::new();
     let done = match &arguments.command {

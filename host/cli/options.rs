@@ -73,6 +73,6 @@ impl LimitArguments {
         if self.no_io {
             return Ok(None);
         }
-        config.io.resolve(self.io_dir.as_deref(), default)
+        config.open_io(self.io_dir.as_deref(), default)
     }
 }

@@ -1,6 +1,6 @@
 //! What is in one folder.
 
-use super::{error::FileError, path::FilePath, root::Files, temporary::is_reserved, walk};
+use super::{error::FileError, path::FilePath, reserved::is_reserved, root::Files, walk};
 use cap_std::fs::{Dir, DirEntry, Metadata};
 use std::time::SystemTime;
 

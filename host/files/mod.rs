@@ -15,6 +15,7 @@ mod path;
 mod pattern;
 mod quota;
 mod read;
+mod reserved;
 mod root;
 mod search;
 mod session;

@@ -1,6 +1,6 @@
 //! The rules for paths, and nothing else. A path that breaks one never reaches the operating system.
 
-use super::{error::FileError, temporary::is_reserved};
+use super::{error::FileError, reserved};
 
 /// Bytes of a path.
 pub const MAX_PATH: usize = 4096;
@@ -49,8 +49,8 @@ impl FilePath {
         if components.len() > MAX_COMPONENTS || components.iter().any(|component| component.len() > MAX_COMPONENT) {
             return Err(FileError::Invalid("path is too long"));
         }
-        if components.iter().any(|component| is_reserved(component)) {
-            return Err(FileError::Invalid("path cannot contain '.toolscript-tmp', a reserved name"));
+        if let Some(message) = components.iter().find_map(|component| reserved::error_message(component)) {
+            return Err(FileError::Invalid(message));
         }
         Ok(Self { name: components.join("/"), folder: text.ends_with('/') || text == "." || text.ends_with("/.") })
     }
@@ -171,6 +171,14 @@ mod tests {
             assert_eq!(refused(path), "path cannot contain '.toolscript-tmp', a reserved name");
         }
         assert_eq!(name(".toolscript-tmp2/x.toolscript-tmp"), ".toolscript-tmp2/x.toolscript-tmp");
+    }
+
+    #[test]
+    fn the_configuration_file_has_no_path() {
+        for path in ["toolscript.toml", "./TOOLSCRIPT.TOML", "a/toolscript.toml", "Toolscript.toml/x", "tool\u{17f}cript.toml"] {
+            assert_eq!(refused(path), "path cannot contain 'toolscript.toml', a reserved name");
+        }
+        assert_eq!(name("my-toolscript.toml"), "my-toolscript.toml");
     }
 
     #[test]

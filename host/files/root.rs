@@ -4,9 +4,9 @@ use super::{
     disk::DiskLimit,
     error::FileError,
     path::{FilePath, Start},
-    temporary, tree,
+    reserved, temporary, tree,
 };
-use cap_fs_ext::DirExt as _;
+use cap_fs_ext::{DirExt as _, MetadataExt as _};
 use cap_std::{ambient_authority, fs::Dir};
 use std::{
     ffi::OsString,
@@ -50,8 +50,8 @@ pub enum FilesError {
     /// The path has `..` in it.
     #[error("a path with '..' is not allowed; name the folder itself")]
     Traversal,
-    /// The name is that of the folder of temporary files, which are swept.
-    #[error("the name is reserved for temporary files; choose another")]
+    /// The name is reserved: `.toolscript-tmp` or `toolscript.toml`.
+    #[error("the name is reserved; choose another")]
     Reserved,
     /// It is the root of a file system.
     #[error("it is all of the file system; name a folder in it")]
@@ -88,7 +88,7 @@ impl Files {
     pub fn folder(&self, name: &str) -> Result<Self, FilesError> {
         let mut components = Path::new(name).components();
         match (components.next(), components.next()) {
-            _ if temporary::is_reserved(name) => Err(FilesError::Reserved),
+            _ if reserved::is_reserved(name) => Err(FilesError::Reserved),
             (Some(Component::Normal(only)), None) if only == name => Self::open(Parent::Files(self.clone()), name.into()),
             _ => Err(FilesError::Traversal),
         }
@@ -132,6 +132,27 @@ impl Files {
     #[must_use]
     pub fn working(&self) -> &str {
         self.start.name()
+    }
+
+    /// Returns `true` if `directory` is this directory or lies beneath it.
+    ///
+    /// Directories are compared by identity (device and inode), not by name, so that symlinks and bind mounts are recognised.
+    ///
+    /// # Errors
+    ///
+    /// When `directory` or one of its ancestors can't be opened.
+    pub fn contains(&self, directory: &Path) -> io::Result<bool> {
+        let Some(root) = self.existing()? else { return Ok(false) };
+        let root = root.dir_metadata()?;
+        #[expect(clippy::disallowed_methods, reason = "resolves a path that the host chose, not one from a script")]
+        let directory = std::fs::canonicalize(directory)?;
+        for ancestor in directory.ancestors() {
+            let ancestor = Dir::open_ambient_dir(ancestor, ambient_authority())?.dir_metadata()?;
+            if (ancestor.dev(), ancestor.ino()) == (root.dev(), root.ino()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The path from the directory on.

@@ -3,19 +3,12 @@
 //! They lie in a folder of their own at the top of the io dir, whose name is reserved: no path may have it, and no listing shows it.
 //! Who writes holds a lock on that folder, so that whoever opens the io dir next can tell what a process left behind that was killed.
 
+use super::reserved::TEMPORARY;
 use crate::random::random;
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, Permissions};
 use cap_tempfile::TempFile;
 use std::io::{self, ErrorKind, Write as _};
-
-/// The folder of temporary files.
-const FOLDER: &str = ".toolscript-tmp";
-
-/// Whether a name is not for files of scripts; some file systems take no notice of case, in any alphabet.
-pub fn is_reserved(name: &str) -> bool {
-    name.chars().flat_map(char::to_uppercase).eq(FOLDER.chars().flat_map(char::to_uppercase))
-}
 
 /// A file that is complete. Dropped, it is gone.
 pub struct Staged {
@@ -66,7 +59,7 @@ impl Drop for Staged {
 
 /// Removes what a process left behind that was killed, unless somebody is writing at this moment.
 pub fn sweep(root: &Dir) -> io::Result<()> {
-    let folder = match root.open_dir_nofollow(FOLDER) {
+    let folder = match root.open_dir_nofollow(TEMPORARY) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         folder => folder?,
     };
@@ -79,13 +72,13 @@ pub fn sweep(root: &Dir) -> io::Result<()> {
 }
 
 fn open_or_make(root: &Dir) -> io::Result<Dir> {
-    match root.open_dir_nofollow(FOLDER) {
+    match root.open_dir_nofollow(TEMPORARY) {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         opened => return opened,
     }
-    match root.create_dir(FOLDER) {
+    match root.create_dir(TEMPORARY) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-        _ => root.open_dir_nofollow(FOLDER),
+        _ => root.open_dir_nofollow(TEMPORARY),
     }
 }
 

@@ -4,8 +4,8 @@ use super::{
     disk::ENTRY,
     error::FileError,
     path::{FilePath, MAX_COMPONENTS},
+    reserved::is_temporary,
     root::Files,
-    temporary::is_reserved,
     walker::{Walker, entries, kind_of, open, system},
 };
 use cap_std::fs::{Dir, ReadDir};
@@ -79,7 +79,7 @@ fn weigh(folder: &Dir, entries: &mut ReadDir, total: &mut u64) -> Result<Control
     let Some(entry) = entries.next() else { return Ok(ControlFlow::Break(())) };
     let entry = entry.map_err(system)?;
     // What is written meanwhile is counted by whoever writes it.
-    if entry.file_name().to_str().is_some_and(is_reserved) {
+    if entry.file_name().to_str().is_some_and(is_temporary) {
         return Ok(ControlFlow::Continue(None));
     }
     let Some(kind) = kind_of(&entry)? else { return Ok(ControlFlow::Continue(None)) };

@@ -3,7 +3,7 @@
 //! A directory may hold more than fits into memory, and more folders than there are descriptors: what is open at any time is the way
 //! to one folder, and what is held of each folder on it is some of its names.
 
-use super::{error::FileError, path::MAX_COMPONENTS, temporary::is_reserved};
+use super::{error::FileError, path::MAX_COMPONENTS, reserved::is_reserved};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, DirEntry, FileType, ReadDir};
 use std::{

@@ -8,7 +8,7 @@ export const MAX_TOTAL = 64 * 1024 * 1024;
 export const ENTRY_COST = 1024;
 
 const encoder = new TextEncoder();
-const RESERVED = ".toolscript-tmp";
+const RESERVED = [".toolscript-tmp", "toolscript.toml"];
 
 /** What is wrong with a path, by the rules that scripts have; nothing if it keeps to them. */
 export function problemOf(path) {
@@ -17,7 +17,8 @@ export function problemOf(path) {
   if (path.startsWith("/")) return "the path must be relative";
   if (path.includes("\0") || !path.isWellFormed()) return "the path has characters that no file name has";
   if (components.some((name) => name === "" || name === "." || name === "..")) return "the path has an empty name, '.' or '..' in it";
-  if (components.some((name) => name.toLowerCase() === RESERVED)) return `'${RESERVED}' is a reserved name`;
+  const reserved = RESERVED.find((name) => components.some((component) => component.toLowerCase() === name));
+  if (reserved !== undefined) return `'${reserved}' is a reserved name`;
   if (components.length > 64 || encoder.encode(path).length > 4096) return "the path is too long";
   if (components.some((name) => encoder.encode(name).length > 255)) return "a name in the path is too long";
   return undefined;
