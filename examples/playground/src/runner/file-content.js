@@ -1,10 +1,11 @@
 // The bytes of one file in memory.
 
-export class Content {
+/** A growable byte array. */
+export class FileContent {
   #buffer;
   #length;
 
-  /** @param {Uint8Array} bytes kept, not copied: nobody else may hold them */
+  /** @param {Uint8Array} bytes used without a copy, so the caller must not keep them */
   constructor(bytes = new Uint8Array(0)) {
     this.#buffer = bytes;
     this.#length = bytes.length;
@@ -14,7 +15,7 @@ export class Content {
     return this.#length;
   }
 
-  /** A view, good until the next change. */
+  /** A view that is valid until the next change. */
   get bytes() {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -27,20 +28,20 @@ export class Content {
   resize(length) {
     const capacity = this.#buffer.length;
     if (length > capacity) {
-      // By doubling: otherwise a file that is written in small pieces would be copied anew for each of them.
-      this.#move(Math.max(length, 2 * capacity));
+      // Doubled, because a file that is written in small pieces would otherwise be copied for each of them.
+      this.#reallocate(Math.max(length, 2 * capacity));
     } else if (length < capacity / 4) {
-      // What a script no longer has must not take the page's memory.
+      // Release the memory of a file that has become much smaller.
       this.#length = length;
-      this.#move(length);
+      this.#reallocate(length);
     } else if (length < this.#length) {
-      // What lies behind the end is always zero: a file that grows again has a hole there.
+      // Bytes past the end must be zero, because they become a hole if the file grows again.
       this.#buffer.fill(0, length, this.#length);
     }
     this.#length = length;
   }
 
-  #move(capacity) {
+  #reallocate(capacity) {
     const buffer = new Uint8Array(capacity);
     buffer.set(this.bytes);
     this.#buffer = buffer;

@@ -1,4 +1,4 @@
-// Colours for Luau: CodeMirror's mode for Lua, with what Luau has beyond it.
+// Syntax highlighting for Luau: the Lua mode of CodeMirror, extended with the syntax of Luau.
 
 import { StreamLanguage } from "@codemirror/language";
 import { lua } from "@codemirror/legacy-modes/mode/lua";
@@ -10,23 +10,23 @@ const KEYWORDS = words("and break continue do else elseif end false for function
 const LIBRARIES = words("string table math os coroutine buffer bit32 utf8 vector debug json io sdk");
 const FUNCTIONS = words("print progress assert error pcall xpcall select next pairs ipairs tonumber tostring typeof setmetatable getmetatable rawget rawset rawequal rawlen unpack");
 
-// Where the mode is between tokens, as opposed to inside a long string or comment.
-const between = lua.startState().cur;
+// The tokenizer state of the Lua mode outside of long strings and comments.
+const normalState = lua.startState().cur;
 
-function interpolated(stream) {
+function interpolatedString(stream) {
   stream.next();
   for (let character; (character = stream.next()) !== undefined && character !== "`"; ) if (character === "\\") stream.next();
   return "string";
 }
 
-// Lua's mode takes a minus and a dot for letters, and capitals for small ones.
+// Replaces the Lua mode for words, which treats "-" and "." as letters and ignores case.
 function word(stream, state) {
   const name = stream.current();
   const isField = /[.:]/.test(stream.string[stream.start - 1] ?? "") && stream.string[stream.start - 2] !== ".";
   if (isField) return "propertyName";
   if (OPENING.has(name)) state.indentDepth += 1;
   if (CLOSING.has(name)) state.indentDepth -= 1;
-  // `type` is a function as well, and a name where it is a field or is given a value.
+  // `type` and `export` are keywords only before a name. `type` is also a function.
   if (name === "type" || name === "export") return stream.match(/^\s+[A-Za-z_]/, false) ? "keyword" : "variableName.standard";
   if (KEYWORDS.has(name)) return "keyword";
   if (FUNCTIONS.has(name) || LIBRARIES.has(name)) return "variableName.standard";
@@ -37,8 +37,8 @@ export const luau = StreamLanguage.define({
   ...lua,
   name: "luau",
   token(stream, state) {
-    if (state.cur === between) {
-      if (stream.peek() === "`") return interpolated(stream);
+    if (state.cur === normalState) {
+      if (stream.peek() === "`") return interpolatedString(stream);
       if (stream.match(/^[A-Za-z_]\w*/)) return word(stream, state);
       if (stream.match(/^(?:0[xXbB][\da-fA-F_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)/)) return "number";
     }

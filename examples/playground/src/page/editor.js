@@ -1,13 +1,13 @@
-// The editor: CodeMirror with few of its parts.
+// The script editor, based on CodeMirror.
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { HighlightStyle, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
 import { EditorView, drawSelection, dropCursor, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { luau } from "./luau.js";
+import { luau } from "./luau-highlighting.js";
 
-const colours = HighlightStyle.define([
+const highlightStyle = HighlightStyle.define([
   { tag: tags.keyword, color: "var(--keyword)" },
   { tag: tags.string, color: "var(--string)" },
   { tag: tags.number, color: "var(--number)" },
@@ -15,7 +15,7 @@ const colours = HighlightStyle.define([
   { tag: tags.standard(tags.variableName), color: "var(--name)" },
 ]);
 
-const look = EditorView.theme({
+const theme = EditorView.theme({
   "&": { backgroundColor: "transparent", fontSize: "0.8125rem" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", fontVariantLigatures: "none" },
@@ -31,7 +31,7 @@ const look = EditorView.theme({
   "&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--selection)" },
 });
 
-/** @param {() => void} onRun what Ctrl+Enter, or Command+Enter, does */
+/** @param {() => void} onRun called on Ctrl+Enter or Command+Enter */
 export function createEditor(parent, text, styleNonce, onRun) {
   const view = new EditorView({
     parent,
@@ -39,7 +39,7 @@ export function createEditor(parent, text, styleNonce, onRun) {
       doc: text,
       extensions: [
         EditorView.cspNonce.of(styleNonce),
-        // Before all others: by default these keys add a line.
+        // Before the default keymap, which inserts a line on Mod-Enter.
         keymap.of([{ key: "Mod-Enter", run: () => (onRun(), true) }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
         EditorView.contentAttributes.of({
           "aria-label": "Script",
@@ -58,8 +58,8 @@ export function createEditor(parent, text, styleNonce, onRun) {
         highlightActiveLine(),
         highlightActiveLineGutter(),
         luau,
-        syntaxHighlighting(colours),
-        look,
+        syntaxHighlighting(highlightStyle),
+        theme,
       ],
     }),
   });
@@ -67,7 +67,7 @@ export function createEditor(parent, text, styleNonce, onRun) {
     get text() {
       return view.state.doc.toString();
     },
-    /** As one step, which can be undone. */
+    /** Replaces the text in one step that can be undone. */
     set text(replacement) {
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: replacement }, selection: { anchor: 0 }, scrollIntoView: true });
     },
