@@ -1,6 +1,7 @@
 //! `toolscript component` and `toolscript wit`: the box for hosts of other kinds.
 
 use super::terminal::{self, Output};
+use crate::ErrorKind;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use std::{
@@ -8,7 +9,6 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
-use toolscript::ErrorKind;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -28,9 +28,9 @@ pub struct Arguments {
 /// Writes the component; an error is wrong usage.
 pub fn component(arguments: &Arguments) -> Result<ExitCode> {
     let component = match (arguments.wasi, arguments.core) {
-        (true, _) => toolscript::command(),
-        (_, true) => toolscript::command_module(),
-        _ => toolscript::component(),
+        (true, _) => crate::component::wasi_command(),
+        (_, true) => crate::component::wasi_core_module(),
+        _ => crate::component::component(),
     };
     let component = match component {
         Ok(component) => component,
@@ -52,7 +52,7 @@ pub fn component(arguments: &Arguments) -> Result<ExitCode> {
 /// Prints the contract.
 pub fn wit() -> Result<ExitCode> {
     let mut output = Output::new();
-    output.bytes(toolscript::wit().as_bytes());
+    output.bytes(crate::component::wit().as_bytes());
     output.finish().context("standard output can't be written to")?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,9 +2,10 @@
 
 use super::terminal::{self, Output};
 use crate::{
-    config::Config,
-    names::{moment, one_line},
+    Files,
+    files::{FileError, FileInfo, FileKind, GlobQuery, GrepQuery},
 };
+use crate::{config::Config, text::one_line, timestamp::format_rfc3339};
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
@@ -13,7 +14,6 @@ use std::{
     path::PathBuf,
     process::ExitCode,
 };
-use toolscript::{FileError, FileInfo, FileKind, Files, GlobQuery, GrepQuery};
 
 /// Nothing was found, or a file can't be used.
 const EXIT_FAILED: u8 = 1;
@@ -131,7 +131,7 @@ fn list(files: &Files, path: &str, output: &mut Output) -> Result<ExitCode, File
     let infos = files.list(path)?;
     let width = infos.iter().map(|info| size(info).len()).max().unwrap_or(0);
     for info in &infos {
-        let time = info.modified.and_then(moment).unwrap_or_default();
+        let time = info.modified.and_then(format_rfc3339).unwrap_or_default();
         let (size, time) = (format!("{:>width$}", size(info)), output.paint(FAINT, &format!("{time:20}")));
         let name = name(info, output);
         output.plain(&format!("{size}  {time}  {name}"));

@@ -1,10 +1,10 @@
 //! What `run` and `serve` share: limits, files, the configuration.
 
 use crate::config::Config;
+use crate::{Limits, engine::IoOptions};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use std::{path::PathBuf, time::Duration};
-use toolscript::{Io, Limits};
 
 #[derive(Args)]
 #[command(next_help_heading = "Limits and files")]
@@ -66,7 +66,7 @@ impl LimitArguments {
     }
 
     /// The files of scripts; `default` says whether there are any where nobody does.
-    pub fn files(&self, config: &Config, default: bool) -> Result<Option<Io>> {
+    pub fn files(&self, config: &Config, default: bool) -> Result<Option<IoOptions>> {
         if self.output_dir.is_some() {
             bail!("--output-dir was replaced by --io-dir");
         }

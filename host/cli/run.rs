@@ -6,6 +6,7 @@ use super::{
     signals,
     terminal::{self, LivePrinter},
 };
+use crate::{ErrorKind, RunOptions, Script, engine::FileIo};
 use crate::{config::Config, sdk::Session};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
@@ -17,7 +18,6 @@ use std::{
     sync::Arc,
 };
 use tokio_util::sync::CancellationToken;
-use toolscript::{Blocking, ErrorKind, RunOptions, Script};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -59,7 +59,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     // One worker beside this thread, so that a second signal ends the program even while the output is stuck.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().context("can't start the runtime")?;
     let sdk = runtime.block_on(arguments.apis.load(&config, &[]))?;
-    let engine = match config.limits.engine().concurrency(1).blocking(Blocking::Here).build() {
+    let engine = match config.limits.engine().concurrency(1).file_io(FileIo::Inline).build() {
         Ok(engine) => engine,
         Err(error) => {
             terminal::error_line(&error.to_string());
@@ -73,11 +73,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         (None, None)
     } else {
         let (printer, thread) = LivePrinter::start();
-        (Some(Arc::new(printer) as Arc<dyn toolscript::Listener>), Some(thread))
+        (Some(Arc::new(printer) as Arc<dyn crate::engine::Listener>), Some(thread))
     };
     let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation);
     if let Some(sdk) = &sdk {
-        options = options.with_tools(Session::new(Arc::clone(sdk), BTreeMap::new()).map_err(anyhow::Error::msg)?);
+        options = options.with_functions(Session::new(Arc::clone(sdk), BTreeMap::new()).map_err(anyhow::Error::msg)?);
     }
     options.listener = listener;
     options.io = files;

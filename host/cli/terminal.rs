@@ -3,7 +3,8 @@
 //! Text of a script's is hostile on a terminal: its control characters are shown as escapes there, and passed on as they are
 //! only into a pipe or a file.
 
-use crate::names::one_line;
+use crate::text::one_line;
+use crate::{Outcome, engine::Listener, files::TouchedFile};
 use anstyle::Style;
 use std::{
     borrow::Cow,
@@ -11,7 +12,6 @@ use std::{
     sync::mpsc::{self, Sender},
     thread::JoinHandle,
 };
-use toolscript::{FileTouched, Listener, Outcome};
 
 /// Prints one line of our own on standard error.
 pub fn error_line(message: &str) {
@@ -147,7 +147,7 @@ pub fn print_outcome(outcome: &Outcome) -> io::Result<()> {
 }
 
 /// A file as a person reads of it.
-fn touched(file: &FileTouched) -> String {
+fn touched(file: &TouchedFile) -> String {
     let name = one_line(&file.name);
     let size = file.bytes.map(|bytes| format!(" ({bytes} {})", if bytes == 1 { "byte" } else { "bytes" })).unwrap_or_default();
     let cut = if file.cut { ", cut: the script was stopped before all of it was on disk" } else { "" };
