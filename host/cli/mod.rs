@@ -1,23 +1,24 @@
-//! The command line, in two stages: parsed here, then resolved with the configuration file by each command.
+//! The command line: arguments are parsed here, and each command then resolves them together with the configuration file.
 
 mod apis;
 mod component;
 mod docs;
 mod files;
 mod options;
+mod output;
 mod run;
 mod serve;
 mod signals;
-mod terminal;
+mod usage;
 
-use clap::{Parser, Subcommand, error::ErrorKind};
+use clap::{Parser, Subcommand};
 use std::{io::IsTerminal as _, process::ExitCode};
 use tracing_subscriber::EnvFilter;
 
-/// Wrong usage or a wrong configuration.
+/// The exit code for wrong usage or an invalid configuration.
 const EXIT_USAGE: u8 = 2;
 
-/// Runs Luau scripts inside WebAssembly, metered and boxed in.
+/// Runs LLM-written Luau scripts in a WebAssembly sandbox with hard resource limits.
 #[derive(Parser)]
 #[command(name = "toolscript", version, arg_required_else_help = true, max_term_width = 100)]
 struct Arguments {
@@ -27,19 +28,19 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Runs a script and prints what it says, then its result.
+    /// Run a script and print its log lines and its result.
     Run(run::Arguments),
-    /// Serves scripts to a model over MCP.
+    /// Serve scripts to a model over MCP.
     Serve(Box<serve::Arguments>),
-    /// Looks at the files of scripts, and removes them.
+    /// List, print, search and remove the files of scripts.
     Files(files::Arguments),
-    /// Prints the functions of APIs, and how to call them.
+    /// Print the documentation of the functions that scripts can call.
     Docs(docs::DocsArguments),
-    /// Writes the functions of APIs as types, for an editor's language server.
+    /// Write type definitions of the functions, for the language server of an editor.
     Types(docs::TypesArguments),
-    /// Writes the box as a WebAssembly component, for other hosts.
+    /// Write the sandbox as a WebAssembly component, for other hosts.
     Component(component::Arguments),
-    /// Prints the contract between the box and its host.
+    /// Print the WIT contract between the sandbox and its host.
     Wit,
 }
 
@@ -47,7 +48,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return usage(&error),
+        Err(error) => return usage::report(&error),
     };
     log_to_stderr();
     let ended = match arguments.command {
@@ -60,27 +61,14 @@ pub fn main() -> ExitCode {
         Command::Wit => component::wit(),
     };
     ended.unwrap_or_else(|error| {
-        terminal::error_line(&format!("{error:#}"));
+        output::print_error(&format!("{error:#}"));
         ExitCode::from(EXIT_USAGE)
     })
 }
 
-/// Help goes to standard output; a mistake is one line on standard error.
-fn usage(error: &clap::Error) -> ExitCode {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) {
-        // A reader that went away is no error.
-        let _ = error.print();
-        return if error.use_stderr() { ExitCode::from(EXIT_USAGE) } else { ExitCode::SUCCESS };
-    }
-    let text = error.to_string();
-    let first = text.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-    let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: ")).map(|tip| format!("; {tip}")).unwrap_or_default();
-    terminal::error_line(&format!("{}{tip} (see 'toolscript --help')", first.trim_start_matches("error: ")));
-    ExitCode::from(EXIT_USAGE)
-}
-
-/// `TOOLSCRIPT_LOG` is a filter such as `debug`; warnings and errors are shown without it, but not rmcp's, which tells of each
-/// client that makes a mistake or goes away.
+/// Sends log lines to standard error, filtered by `TOOLSCRIPT_LOG`.
+///
+/// By default warnings and errors are shown, except those of rmcp, which reports every mistake and disconnect of a client.
 fn log_to_stderr() {
     let filter = EnvFilter::try_from_env("TOOLSCRIPT_LOG").unwrap_or_else(|_| EnvFilter::new("warn,rmcp=off"));
     let stderr = std::io::stderr;

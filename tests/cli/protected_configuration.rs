@@ -27,6 +27,10 @@ fn rejected(output: &Output, io_dir: &str, contents: &str) {
     assert_eq!((output.stdout.as_slice(), output.status.code()), (&b""[..], Some(2)));
 }
 
+/// The error of the attack when the io directory itself is accepted.
+const REJECTED: &str =
+    "error: runtime: script:1: path cannot contain 'toolscript.toml', a reserved name\n  at [C] function open\n  at script:1\n";
+
 const WORKING_DIRECTORY: &str = "the working directory, from which toolscript.toml is read";
 
 #[test]
@@ -70,7 +74,7 @@ fn an_io_dir_that_contains_the_configuration_is_rejected() {
     // With the configuration elsewhere the directory is accepted, and the attack fails on the reserved name.
     let output = toolscript(&path("settings"), &["run", "-e", ATTACK, "--io-dir", ".", "--config", "../shared/real.toml"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert_eq!(stderr(&output), "error: script:1: path cannot contain 'toolscript.toml', a reserved name\n  script:1\n");
+    assert_eq!(stderr(&output), REJECTED);
     assert!(!path("settings/toolscript.toml").exists());
 }
 
@@ -78,7 +82,7 @@ fn an_io_dir_that_contains_the_configuration_is_rejected() {
 fn an_attack_on_the_next_start_fails() {
     let directory = TempDir::new().expect("a directory");
     let written = toolscript(directory.path(), &["run", "-e", ATTACK, "--io-dir", "files"]);
-    assert_eq!(stderr(&written), "error: script:1: path cannot contain 'toolscript.toml', a reserved name\n  script:1\n");
+    assert_eq!(stderr(&written), REJECTED);
     let next = toolscript(directory.path(), &["run", "-e", "return 'unharmed'", "--io-dir", "files"]);
     assert_eq!((next.stdout.as_slice(), next.status.code()), (&b"\"unharmed\"\n"[..], Some(0)));
     assert!(!directory.path().join("executed").exists());

@@ -2,7 +2,7 @@
 
 mod load;
 
-use super::terminal;
+use super::output;
 use crate::{
     config::{ApiSection, Config, McpServerSection},
     sdk::{Sdk, snake_case},
@@ -63,24 +63,24 @@ impl ApiArguments {
         for (name, section) in apis {
             let api = load::api(&name, section, config).await.with_context(|| format!("the API '{name}'"))?;
             for clash in &api.clashes {
-                terminal::note(&format!("the API '{name}': {clash}"));
+                output::print_note(&format!("the API '{name}': {clash}"));
             }
             if api.operations.is_empty() {
-                terminal::note(&format!("the API '{name}' has no functions"));
+                output::print_note(&format!("the API '{name}' has no functions"));
             }
             loaded.push(api);
         }
         let settled = upstreams.iter().map(|server| async move { (server, timeout(PATIENCE, server.settled()).await) });
         for (server, settled) in join_all(settled).await {
             match settled {
-                Err(_) => terminal::note(&format!("the MCP server '{}' is still starting; its functions come later", server.name)),
-                Ok(Err(failure)) => terminal::note(&format!(
+                Err(_) => output::print_note(&format!("the MCP server '{}' is still starting; its functions come later", server.name)),
+                Ok(Err(failure)) => output::print_note(&format!(
                     "the MCP server '{}' is down: {} ({}); it is tried again",
                     server.name, failure.public, failure.cause
                 )),
                 Ok(Ok(())) => {
                     for clash in &server.listing().clashes {
-                        terminal::note(&format!("the MCP server '{}': {clash}", server.name));
+                        output::print_note(&format!("the MCP server '{}': {clash}", server.name));
                     }
                 }
             }

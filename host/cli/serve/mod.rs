@@ -2,7 +2,7 @@
 
 mod http;
 
-use super::{apis::ApiArguments, options::LimitArguments, signals, terminal};
+use super::{apis::ApiArguments, options::LimitArguments, output, signals};
 use crate::{
     ErrorKind,
     engine::{EngineError, FileIo, IoOptions},
@@ -42,7 +42,7 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let config = Config::find(arguments.limits.config.as_deref())?;
     let limits = arguments.limits.resolve(&config)?;
     let transport = arguments.http.transport(&config)?;
-    let mut files = arguments.limits.files(&config, transport == Transport::Stdio)?;
+    let mut files = arguments.limits.open_io(&config, transport == Transport::Stdio)?;
     signals::raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("can't start the runtime")?;
     let sdk = runtime.block_on(arguments.apis.load(&config, &arguments.specifications))?;
@@ -89,7 +89,7 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
         scripts.shutdown_background();
     }
     served.map(|()| ExitCode::SUCCESS).or_else(|error| {
-        terminal::error_line(&format!("{error:#}"));
+        output::print_error(&format!("{error:#}"));
         Ok(ExitCode::from(ErrorKind::Internal.exit_code()))
     })
 }
@@ -102,7 +102,7 @@ fn scripts_runtime() -> Result<Runtime> {
 }
 
 fn no_engine(error: &EngineError) -> ExitCode {
-    terminal::error_line(&error.to_string());
+    output::print_error(&error.to_string());
     ExitCode::from(ErrorKind::Internal.exit_code())
 }
 

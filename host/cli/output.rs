@@ -1,10 +1,9 @@
-//! What a person sees: lines of a script, results and errors.
+//! Standard output and standard error.
 //!
-//! Text of a script's is hostile on a terminal: its control characters are shown as escapes there, and passed on as they are
-//! only into a pipe or a file.
+//! Text from a script can contain escape sequences that attack a terminal. On a terminal its control characters are replaced by escapes;
+//! in a pipe or a file the text is unchanged.
 
-use crate::text::one_line;
-use crate::{Outcome, engine::Listener, files::TouchedFile};
+use crate::{Outcome, engine::Listener, files::TouchedFile, text::one_line};
 use anstyle::Style;
 use std::{
     borrow::Cow,
@@ -13,27 +12,31 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Prints one line of our own on standard error.
-pub fn error_line(message: &str) {
-    let message = if io::stderr().is_terminal() { escape(message) } else { Cow::Borrowed(message) };
-    // There is nobody left to tell if standard error is gone.
-    let _ = writeln!(io::stderr(), "error: {message}");
+/// Prints an error on standard error.
+pub fn print_error(message: &str) {
+    print_message("error", message);
 }
 
-/// Prints a remark of our own on standard error.
-pub fn note(message: &str) {
-    let message = if io::stderr().is_terminal() { escape(message) } else { Cow::Borrowed(message) };
-    let _ = writeln!(io::stderr(), "note: {message}");
+/// Prints a note on standard error.
+pub fn print_note(message: &str) {
+    print_message("note", message);
 }
 
-/// Prints lines as they come, on a thread of its own: a reader that is slow, or has gone, must not hold up the script. The lines
-/// that can wait for it are bounded by the run's log limit.
+fn print_message(severity: &str, message: &str) {
+    let message = if io::stderr().is_terminal() { escape(message) } else { Cow::Borrowed(message) };
+    // A failure to write to standard error can't be reported.
+    let _ = writeln!(io::stderr(), "{severity}: {message}");
+}
+
+/// Prints log lines while the script runs, on a separate thread so that a slow reader does not block the script.
+///
+/// The log limit of the run bounds the lines that wait.
 pub struct LivePrinter {
     lines: Sender<String>,
 }
 
 impl LivePrinter {
-    /// The printer, and the thread to join after it was dropped.
+    /// Returns the printer and its thread, which ends when the printer is dropped.
     pub fn start() -> (Self, JoinHandle<io::Result<()>>) {
         let (lines, queue) = mpsc::channel::<String>();
         let thread = std::thread::spawn(move || {
@@ -49,12 +52,12 @@ impl LivePrinter {
 
 impl Listener for LivePrinter {
     fn line(&self, line: &str) {
-        // The thread ends only after this sender is gone.
+        // The thread lives as long as this sender.
         let _ = self.lines.send(line.to_owned());
     }
 }
 
-/// Standard output. A broken pipe is not an error: the rest is not printed.
+/// Standard output. A broken pipe is not an error: the remaining output is discarded.
 pub struct Output {
     stdout: io::Stdout,
     terminal: bool,
@@ -66,30 +69,30 @@ impl Output {
     pub fn new() -> Self {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
-        // As https://no-color.org asks.
+        // See https://no-color.org.
         let colours = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Self { stdout, terminal, colours, state: Ok(()) }
     }
 
-    /// Prints a line of a script's and shows it at once; false if nobody reads it.
+    /// Prints and flushes a line of text from a script. Returns `false` if standard output is closed.
     pub fn line(&mut self, line: &str) -> bool {
         let line = if self.terminal { escape(line) } else { Cow::Borrowed(line) };
         self.write(&line);
         self.state.is_ok()
     }
 
-    /// A text of a script's in a colour, where there are any, harmless on a terminal.
+    /// Returns escaped text from a script, coloured if colours are enabled.
     pub fn paint(&self, style: Style, text: &str) -> String {
         let text = if self.terminal { escape(text) } else { Cow::Borrowed(text) };
         if self.colours { format!("{style}{text}{style:#}") } else { text.into_owned() }
     }
 
-    /// Prints a line that was made of painted texts.
+    /// Prints a line that consists of painted text.
     pub fn plain(&mut self, line: &str) {
         self.write(line);
     }
 
-    /// Prints bytes as they are; false if nobody reads them.
+    /// Prints bytes unchanged. Returns `false` if standard output is closed.
     pub fn bytes(&mut self, bytes: &[u8]) -> bool {
         if self.state.is_ok() {
             self.state = self.stdout.lock().write_all(bytes);
@@ -97,12 +100,12 @@ impl Output {
         self.state.is_ok()
     }
 
-    /// Whether a person reads this.
+    /// Returns `true` if standard output is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
 
-    /// Prints JSON text. What could harm a terminal is inside strings, where JSON has its own escapes.
+    /// Prints JSON text. Control characters can only be inside strings, where JSON escapes replace them.
     pub fn json(&mut self, json: &str) {
         let json = if self.terminal { escape_with(json, |code| format!("\\u{code:04x}")) } else { Cow::Borrowed(json) };
         self.write(&json);
@@ -115,7 +118,7 @@ impl Output {
         }
     }
 
-    /// What was not printed, and why.
+    /// Flushes the output and returns the first error, except a broken pipe.
     pub fn finish(mut self) -> io::Result<()> {
         self.state
             .and_then(|()| self.stdout.flush())
@@ -123,52 +126,51 @@ impl Output {
     }
 }
 
-/// Prints the result, or the error and how it came to it, the files, and what was cut.
+/// Prints the result or the error with its traceback, the changed files, and what was truncated.
 pub fn print_outcome(outcome: &Outcome) -> io::Result<()> {
     let mut output = Output::new();
     match &outcome.result {
-        // A script that returns nothing has said all it had to say.
         Ok(result) if result.get() == "null" => {}
         Ok(result) => output.json(result.get()),
         Err(error) => {
-            error_line(&format!("{}: {}", error.kind.name(), error.message));
+            print_error(&format!("{}: {}", error.kind.name(), error.message));
             for frame in error.traceback.iter().flat_map(|traceback| traceback.lines()) {
                 let _ = writeln!(io::stderr(), "  at {}", escape(frame));
             }
         }
     }
     for file in &outcome.files_touched {
-        output.line(&touched(file));
+        output.line(&describe(file));
     }
     if !outcome.truncated.is_empty() {
-        note(&format!("cut at its limit: {}", outcome.truncated.join(", ")));
+        print_note(&format!("truncated at the limit: {}", outcome.truncated.join(", ")));
     }
     output.finish()
 }
 
-/// A file as a person reads of it.
-fn touched(file: &TouchedFile) -> String {
+/// Describes a changed file in one line.
+fn describe(file: &TouchedFile) -> String {
     let name = one_line(&file.name);
     let size = file.bytes.map(|bytes| format!(" ({bytes} {})", if bytes == 1 { "byte" } else { "bytes" })).unwrap_or_default();
-    let cut = if file.cut { ", cut: the script was stopped before all of it was on disk" } else { "" };
-    format!("{} {name}{size}{cut}", file.op.name())
+    let incomplete = if file.cut { ", incomplete: the script was stopped before all buffered data was written" } else { "" };
+    format!("{} {name}{size}{incomplete}", file.op.name())
 }
 
-/// Control characters as escapes, but for the tab; a newline inside a `print` stays one.
+/// Replaces control characters other than tab and newline by escapes.
 fn escape(text: &str) -> Cow<'_, str> {
     escape_with(text, |code| format!("\\u{{{code:x}}}"))
 }
 
 fn escape_with(text: &str, escape: impl Fn(u32) -> String) -> Cow<'_, str> {
-    // Beside control characters: line separators, and what turns the direction of text around.
-    let deceptive = |character: char| matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let harmful = |character: char| (character.is_control() && !matches!(character, '\t' | '\n')) || deceptive(character);
-    if !text.contains(harmful) {
+    // Line separators and characters that change the text direction can hide or fake text.
+    let is_deceptive = |character: char| matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_harmful = |character: char| (character.is_control() && !matches!(character, '\t' | '\n')) || is_deceptive(character);
+    if !text.contains(is_harmful) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        if harmful(character) {
+        if is_harmful(character) {
             escaped.push_str(&escape(character.into()));
         } else {
             escaped.push(character);
