@@ -83,7 +83,7 @@ fn two_thousand_runs_leave_memory_descriptors_and_threads_flat() {
     if std::env::var_os(CHILD).is_some() {
         return tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(two_thousand_runs());
     }
-    let name = "isolation::two_thousand_runs_leave_memory_descriptors_and_threads_flat";
+    let name = "engine::isolation::two_thousand_runs_leave_memory_descriptors_and_threads_flat";
     let child = std::process::Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", name, "--nocapture"])
         .env(CHILD, "1")

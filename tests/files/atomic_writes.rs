@@ -107,7 +107,7 @@ fn writer_that_is_killed() {
 
 fn start_writer(folder: &Path) -> Child {
     Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", "atomic_writes::writer_that_is_killed", "--ignored"])
+        .args(["--exact", "files::atomic_writes::writer_that_is_killed", "--ignored"])
         .env(FOLDER, folder)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
