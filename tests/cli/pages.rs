@@ -228,6 +228,17 @@ fn links_and_paths_in_the_pages_exist() {
 }
 
 #[test]
+fn rust_examples_are_tested() {
+    let without_space = |text: &str| text.split_whitespace().collect::<String>();
+    let tested = without_space(include_str!("snippets.rs"));
+    for page in Page::all() {
+        for block in page.blocks.iter().filter(|block| block.language == "rust") {
+            assert!(tested.contains(&without_space(&block.text)), "{}: not in tests/cli/snippets.rs:\n{}", page.name, block.text);
+        }
+    }
+}
+
+#[test]
 fn every_global_is_documented() {
     let script = r#"
         local function list(prefix, value)
