@@ -5,10 +5,13 @@ mod examples;
 mod files;
 mod isolation;
 #[cfg(unix)]
+mod pages;
+#[cfg(unix)]
 mod protected_configuration;
 mod run;
 #[cfg(target_os = "linux")]
 mod serve;
+mod snippets;
 mod usage;
 
 use std::process::{Command, Output, Stdio};

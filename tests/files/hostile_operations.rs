@@ -278,7 +278,8 @@ fn nothing_is_made_by_looking() {
 /// Runs another test of this program in a place with mounts and limits of its own, where the machine allows that.
 fn in_a_place(prepare: &str, test: &str) {
     let folder = tempfile::TempDir::new().expect("a folder");
-    let line = format!("set -e; mkdir io; {prepare}; echo prepared; exec \"$0\" --exact files::hostile_operations::{test} --ignored --nocapture");
+    let line =
+        format!("set -e; mkdir io; {prepare}; echo prepared; exec \"$0\" --exact files::hostile_operations::{test} --ignored --nocapture");
     let program = std::env::current_exe().expect("this program");
     let output = Command::new("unshare")
         .args(["--mount", "--map-root-user", "sh", "-c", &line])

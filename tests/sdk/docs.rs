@@ -138,7 +138,10 @@ fn a_person_reads_on_the_command_line() {
         "error: there is no function 'weather'; sdk.search finds functions by what they do\n"
     );
     let none = toolscript(folder_with("").path(), &["docs"]).output().expect("it runs");
-    assert_eq!(String::from_utf8_lossy(&none.stderr), "error: no APIs are configured; add one with --api or --mcp, or in toolscript.toml\n");
+    assert_eq!(
+        String::from_utf8_lossy(&none.stderr),
+        "error: no APIs are configured; add one with --api or --mcp, or in toolscript.toml\n"
+    );
 }
 
 #[test]
