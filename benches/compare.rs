@@ -14,7 +14,10 @@ use std::{
     task::{Context, Waker},
     time::{Duration, Instant},
 };
-use toolscript::{Blocking, Engine, Files, Io, Limits, RunOptions, Script};
+use toolscript::{
+    Engine, Files, Limits, RunOptions, Script,
+    engine::{FileIo, IoOptions},
+};
 use toolscript_bench::{
     APIS, GREP, HttpServer, KeyServer, Row, StdioServer, Table, calls_of_apis, grep_beside_ripgrep, load, median, run_native,
 };
@@ -102,8 +105,8 @@ fn main() -> Result<()> {
 
 async fn compare_scripts(table: &mut Table, wanted: &impl Fn(&str) -> bool) -> Result<()> {
     // One script at a time, as `toolscript run` has it.
-    let engine = Engine::builder().concurrency(4).blocking(Blocking::Here).build()?;
-    let server = Engine::builder().concurrency(4).blocking(Blocking::InPlace).build()?;
+    let engine = Engine::builder().concurrency(4).file_io(FileIo::Inline).build()?;
+    let server = Engine::builder().concurrency(4).file_io(FileIo::BlockInPlace).build()?;
     for (name, source, times, target) in SCRIPTS.into_iter().filter(|script| wanted(script.0)) {
         table.rows.push(compare(&engine, name, source, times, target, RunOptions::default(), None).await?);
     }
@@ -113,7 +116,7 @@ async fn compare_scripts(table: &mut Table, wanted: &impl Fn(&str) -> bool) -> R
         fs::write(dir.join("large.bin"), "0123456789abcde\n".repeat(6_250_000))?;
     }
     for (name, source, times, target) in FILE_SCRIPTS.into_iter().filter(|script| wanted(script.0)) {
-        let mut io = Io::new(Files::new(ours.path())?);
+        let mut io = IoOptions::new(Files::new(ours.path())?);
         (io.max_bytes, io.max_files) = (u64::MAX, u64::MAX);
         let mut limits = Limits::default();
         if name.starts_with("read 100 MB") {

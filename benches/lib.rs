@@ -5,7 +5,7 @@
 
 mod apis;
 mod http;
-#[path = "../tests/key_server.rs"]
+#[path = "../tests/support/key_server.rs"]
 mod key_server;
 mod native;
 mod native_io;

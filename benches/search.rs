@@ -9,7 +9,10 @@ use std::{
     process::Command,
     time::{Duration, Instant},
 };
-use toolscript::{Files, GrepFound, GrepQuery};
+use toolscript::{
+    Files,
+    files::{GrepQuery, GrepResult},
+};
 
 /// The program beside `rg`, so that the start of a process counts for both; and the library's call beside the same.
 pub const GREP: [&str; 2] = ["grep over 10,000 files, beside rg", "grep over 10,000 files in the library, beside rg"];
@@ -107,14 +110,14 @@ fn run(command: &mut Command, folder: &Path) -> Result<(Duration, String)> {
 }
 
 /// The same in this process.
-fn search(root: &Path) -> Result<(Duration, GrepFound)> {
+fn search(root: &Path) -> Result<(Duration, GrepResult)> {
     let started = Instant::now();
     let found = Files::new(root)?.grep(&GrepQuery::new(NEEDLE), &|| true)?;
     Ok((started.elapsed(), found))
 }
 
 /// Matches as both programs write them.
-fn written(found: &GrepFound) -> Result<String> {
+fn written(found: &GrepResult) -> Result<String> {
     let mut text = String::new();
     for line in &found.matches {
         writeln!(text, "{}:{}:{}", line.name, line.line, line.text)?;

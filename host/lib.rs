@@ -1,9 +1,9 @@
-//! Runs scripts that language models write: Luau inside WebAssembly, metered and boxed in.
+//! Runs LLM-written Luau scripts in a WebAssembly sandbox with hard resource limits.
 //!
 //! # Running a script
 //!
-//! An [`Engine`] is built once and shared. Each run gets a fresh instance of the guest (Luau's compiler and VM, compiled to a
-//! WASI component), which is dropped afterwards: nothing of one script is there for the next.
+//! Build an [`Engine`] once and share it. Each run executes in a fresh instance of the guest (the Luau compiler and VM, compiled to a
+//! WASI component). The instance is dropped after the run, so that one script can't affect the next.
 //!
 //! ```
 //! use toolscript::{Engine, RunOptions, Script};
@@ -22,17 +22,15 @@
 //!
 //! # Limits
 //!
-//! [`Limits`] bound fuel, wall time, memory and what a script says and returns; all are on by default. A limit, a
-//! [cancellation](RunOptions::cancellation) or the end of the caller's future stops a script at once, and no script can catch it.
+//! [`Limits`] bound fuel, wall time, memory, logs and the result; all are on by default. A limit, a
+//! [cancellation](RunOptions::cancellation) or dropping the future stops a script at once, and no script can catch the stop.
 //!
 //! ```
 //! use toolscript::{Engine, ErrorKind, Limits, RunOptions, Script};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let mut limits = Limits::default();
-//! limits.fuel = Some(1_000_000);
-//! let options = RunOptions::default().with_limits(limits);
+//! let options = RunOptions::default().with_limits(Limits::default().with_fuel(1_000_000));
 //! let run = Engine::new()?.run(&Script::new("print(1) while true do end"), options).await?;
 //!
 //! assert_eq!(run.outcome.result.unwrap_err().kind, ErrorKind::Fuel);
@@ -43,17 +41,17 @@
 //!
 //! # Files
 //!
-//! A run that is given [`Files`], one directory, has Lua's `io` on it, and its outcome says which files it touched.
+//! [`IoOptions`](engine::IoOptions) give a run access to one directory through the Lua `io` library. The outcome lists the files that
+//! the run changed.
 //!
 //! ```
-//! use toolscript::{Engine, FileOperation, Files, Io, RunOptions, Script};
+//! use toolscript::{Engine, Files, RunOptions, Script, engine::IoOptions, files::FileOperation};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let folder = tempfile::tempdir()?;
-//! # let folder = folder.path().join("files");
-//! let mut io = Io::new(Files::new(&folder)?);
-//! io.max_bytes = 1 << 20;
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path().join("files");
+//! let io = IoOptions::new(Files::new(&directory)?).with_max_bytes(1 << 20);
 //! let script = Script::new("io.open('notes/today.txt', 'a'):write('hello'):close()");
 //! let run = Engine::new()?.run(&script, RunOptions::default().with_io(io)).await?;
 //!
@@ -63,61 +61,96 @@
 //! # }
 //! ```
 //!
-//! # A sandbox
+//! # Sandbox
 //!
-//! A [`Sandbox`] is an engine and files as one object, for an agent or a tenant: its operations on files go by the same rules as
-//! those of scripts, and what it runs has an output and an exit code. [`Backend`] is the same as a trait, as frameworks have it.
+//! A [`Sandbox`] combines an engine and a directory for one agent or tenant. Its file operations follow the same rules as those of
+//! scripts, and [`Sandbox::execute`] returns output and an exit code. [`Backend`](sandbox::Backend) has the same operations as a trait.
 //!
 //! ```
-//! use toolscript::{Contents, Engine, Files, GrepQuery, Sandbox, WriteMode};
+//! use toolscript::{
+//!     Engine, Files, Sandbox,
+//!     files::{FileContents, GrepQuery, WriteMode},
+//! };
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let folder = tempfile::tempdir()?;
-//! # let folder = folder.path().join("files");
-//! let sandbox = Sandbox::new(Engine::new()?, Files::new(&folder)?).with_working("desk")?;
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path().join("files");
+//! let sandbox = Sandbox::new(Engine::new()?, Files::new(&directory)?).with_working_directory("desk")?;
 //! sandbox.write("main.luau", "print('hello', ...)\n", WriteMode::Create).await?;
 //! sandbox.edit("main.luau", "hello", "good day", false).await?;
 //!
 //! let done = sandbox.execute("luau main.luau everybody").await;
 //! assert_eq!((done.output.as_str(), done.exit_code), ("good day\teverybody\n", 0));
 //!
-//! // Names in results count from home, which `~` is in paths.
+//! // Names in results are relative to the io directory, which is `~` in paths.
 //! let found = sandbox.grep(GrepQuery::new("good day").in_path("~")).await?;
 //! assert_eq!((found.matches[0].name.as_str(), found.matches[0].line), ("desk/main.luau", 1));
-//! let Contents::Text(part) = sandbox.read("~/desk/main.luau", 1, None).await? else { panic!("no text") };
-//! assert_eq!(part.numbered(), "     1\tprint('good day', ...)\n");
+//! let FileContents::Text(page) = sandbox.read("~/desk/main.luau", 1, None).await? else { panic!("not text") };
+//! assert_eq!(page.numbered(), "     1\tprint('good day', ...)\n");
 //! # Ok(())
 //! # }
 //! ```
 //!
+//! # Functions
+//!
+//! [`Functions`] are closures that scripts call as `sdk.name(...)`. The feature `sdk` adds functions from OpenAPI specifications and
+//! upstream MCP servers. Any other source implements [`FunctionProvider`](functions::FunctionProvider).
+//!
 //! # Outcome and receipt
 //!
-//! The [`Outcome`] is for whoever asked for the run, and is what a model may read. The [`Receipt`] says what the run cost. A
-//! [`Listener`] hears of log lines and progress while the script runs.
+//! The [`Outcome`] is for the caller and may be shown to a model. The [`Receipt`](engine::Receipt) contains what the run cost. A
+//! [`Listener`](engine::Listener) receives log lines and progress while the script runs.
+//!
+//! # Features
+//!
+//! Each feature includes the ones before it.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | none | engine, files, sandbox, functions |
+//! | `sdk` | `toolscript::sdk`: functions from OpenAPI specifications and upstream MCP servers |
+//! | `mcp` | `toolscript::mcp`: the MCP server over stdio and HTTP |
+//! | `cli` (default) | the `toolscript` program |
 
 #![deny(missing_docs)]
 
-mod bridge;
-mod engine;
-mod files;
+pub mod engine;
+pub mod files;
 mod random;
-mod sandbox;
+pub mod sandbox;
+mod text;
+#[cfg(feature = "mcp")]
+mod timestamp;
 
-pub use bridge::{Blocking, Listener, Progress, Room, ToolCall, ToolReply, ToolValue, Tools};
-pub use engine::{
-    DecodeError, Engine, EngineBuilder, EngineError, ErrorKind, Functions, HostCalls, InvalidFunction, InvalidLimit, Io, IoErrors, Limits,
-    Outcome, Receipt, Refusal, Run, RunOptions, Script, ScriptError, Share, command, command_module, component, wit,
-};
-pub use files::{
-    Contents, CutBy, Edited, FileEntry, FileError, FileInfo, FileKind, FileOperation, FilePage, FileTouched, Files, FilesError, GlobFound,
-    GlobQuery, GrepFound, GrepMatch, GrepQuery, Quota, TextPart, WriteMode, Written,
-};
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
+#[cfg(feature = "cli")]
+mod config;
+#[cfg(feature = "mcp")]
+mod mcp;
+#[cfg(feature = "sdk")]
+mod sdk;
 
-pub use sandbox::{Backend, ExecOptions, Execution, Reply, Sandbox};
+pub use engine::{Engine, EngineBuilder, ErrorKind, Limits, Outcome, Run, RunOptions, Script, ScriptError};
+pub use files::Files;
+pub use functions::Functions;
+pub use sandbox::Sandbox;
 
 /// Stops runs; see [`RunOptions::cancellation`].
 pub use tokio_util::sync::CancellationToken;
 
-/// JSON text that was checked; see [`Outcome::result`].
+/// Valid JSON text; see [`Outcome::result`].
 pub use serde_json::value::RawValue;
+
+/// Functions that scripts call as `sdk.name(...)`.
+pub mod functions {
+    pub use crate::engine::bridge::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, ResponseBudget};
+    pub use crate::engine::functions::{Functions, InvalidFunction};
+}
+
+/// The guest as WebAssembly, for hosts other than this library.
+pub mod component {
+    pub use crate::engine::image::{component, wasi_command, wasi_core_module, wit};
+}

@@ -1,13 +1,5 @@
-//! The program `toolscript`.
+//! The `toolscript` program.
 
-mod cli;
-mod config;
-mod mcp;
-mod names;
-mod sdk;
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    cli::main()
+fn main() -> std::process::ExitCode {
+    toolscript::cli::main()
 }

@@ -42,7 +42,7 @@ class Functions:
     def call(self, calls: list[tuple[str, list[str | bytes]]]) -> str | list[bytes | str | Exception]:
         """Makes the calls one after the other. Returns a result or an exception for each, or a message if the batch was rejected."""
         if len(calls) > self._calls_left:
-            return f"too many calls of functions (max {self._max_calls})"
+            return f"too many function calls (max {self._max_calls})"
         decoded: list[tuple[str, list[Any]]] = []
         size = 0
         for name, arguments in calls:

@@ -1,58 +1,58 @@
-//! `toolscript component` and `toolscript wit`: the box for hosts of other kinds.
+//! `toolscript component` and `toolscript wit`: the sandbox for other hosts.
 
-use super::terminal::{self, Output};
-use anyhow::{Context as _, Result};
+use super::output::{self, Output};
+use crate::{ErrorKind, component};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use std::{
     io::{self, IsTerminal as _, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
-use toolscript::ErrorKind;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// The file to write; `-` is standard output
+    /// File to write; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "toolscript.wasm")]
     output: PathBuf,
 
-    /// As a command that any WASI host runs, with files in the directory that it grants
+    /// Write a WASI command, which any WASI host can run with a preopened directory
     #[arg(long, conflicts_with = "core")]
     wasi: bool,
 
-    /// The same as a core module of WASI preview 1, for Node and browsers
+    /// Write the WASI command as a preview 1 core module, for Node and browsers
     #[arg(long)]
     core: bool,
 }
 
-/// Writes the component; an error is wrong usage.
+/// Writes the component.
 pub fn component(arguments: &Arguments) -> Result<ExitCode> {
     let component = match (arguments.wasi, arguments.core) {
-        (true, _) => toolscript::command(),
-        (_, true) => toolscript::command_module(),
-        _ => toolscript::component(),
+        (true, _) => component::wasi_command(),
+        (_, true) => component::wasi_core_module(),
+        _ => component::component(),
     };
     let component = match component {
         Ok(component) => component,
         Err(error) => {
-            terminal::error_line(&error.to_string());
+            output::print_error(&error.to_string());
             return Ok(ExitCode::from(ErrorKind::Internal.exit_code()));
         }
     };
     if arguments.output == Path::new("-") {
-        anyhow::ensure!(!io::stdout().is_terminal(), "the component is not text; name a file with -o, or use a pipe");
-        io::stdout().lock().write_all(component).context("standard output can't be written to")?;
+        ensure!(!io::stdout().is_terminal(), "the component is binary; write it to a file with -o FILE, or use a pipe");
+        io::stdout().lock().write_all(component).context("can't write to standard output")?;
     } else {
-        #[expect(clippy::disallowed_methods, reason = "a file that the person named, not one of a script's")]
+        #[expect(clippy::disallowed_methods, reason = "writes a file that the user named, not one of a script")]
         std::fs::write(&arguments.output, component).with_context(|| format!("can't write {}", arguments.output.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the contract.
+/// Prints the WIT contract.
 pub fn wit() -> Result<ExitCode> {
     let mut output = Output::new();
-    output.bytes(toolscript::wit().as_bytes());
-    output.finish().context("standard output can't be written to")?;
+    output.bytes(component::wit().as_bytes());
+    output.finish().context("can't write to standard output")?;
     Ok(ExitCode::SUCCESS)
 }

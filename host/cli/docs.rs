@@ -1,6 +1,6 @@
-//! `toolscript docs` and `toolscript types`: the functions of configured APIs, for a person and for an editor.
+//! `toolscript docs` and `toolscript types`: documentation and type definitions of the functions that scripts can call.
 
-use super::{apis::ApiArguments, terminal::Output};
+use super::{apis::ApiArguments, output::Output};
 use crate::{config::Config, sdk::Sdk};
 use anyhow::{Context as _, Result};
 use clap::Args;
@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 
 #[derive(Args)]
 pub struct DocsArguments {
-    /// An API, a function, or words to search for; without it, all functions are listed
+    /// API, function, or words to search for [default: list all functions]
     name: Option<String>,
 
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub struct DocsArguments {
 
 #[derive(Args)]
 pub struct TypesArguments {
-    /// The file to write; `-` is standard output
+    /// File to write; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "sdk.d.luau")]
     output: PathBuf,
 
@@ -32,7 +32,7 @@ pub struct TypesArguments {
 
 #[derive(Args)]
 struct Source {
-    /// Configuration [default: toolscript.toml in the working directory, if it is there]
+    /// Configuration file [default: toolscript.toml in the working directory, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
@@ -41,17 +41,17 @@ struct Source {
 }
 
 impl Source {
-    /// The functions, and what keeps them up.
+    /// Loads the functions. Connections to upstream servers need the runtime.
     fn load(&self) -> Result<(Arc<Sdk>, Runtime)> {
         let config = Config::find(self.config.as_deref())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("can't start the runtime")?;
         let sdk = runtime.block_on(self.apis.load(&config, &[]))?;
-        let sdk = sdk.context("there are no APIs; name one with --api or --mcp, or in toolscript.toml")?;
+        let sdk = sdk.context("no APIs are configured; add one with --api or --mcp, or in toolscript.toml")?;
         Ok((sdk, runtime))
     }
 }
 
-/// Prints what is asked for.
+/// Prints the documentation.
 pub fn docs(arguments: &DocsArguments) -> Result<ExitCode> {
     let (sdk, _runtime) = arguments.source.load()?;
     let text = match &arguments.name {
@@ -66,14 +66,14 @@ pub fn docs(arguments: &DocsArguments) -> Result<ExitCode> {
     print(&text.map_err(anyhow::Error::msg)?)
 }
 
-/// Writes definitions for a language server.
+/// Writes the type definitions.
 pub fn types(arguments: &TypesArguments) -> Result<ExitCode> {
     let (sdk, _runtime) = arguments.source.load()?;
     let text = sdk.definitions();
     if arguments.output == Path::new("-") {
         return print(&text);
     }
-    #[expect(clippy::disallowed_methods, reason = "a file that the person named, not one of a script's")]
+    #[expect(clippy::disallowed_methods, reason = "writes a file that the user named, not one of a script")]
     std::fs::write(&arguments.output, text).with_context(|| format!("can't write {}", arguments.output.display()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -83,6 +83,6 @@ fn print(text: &str) -> Result<ExitCode> {
     for line in text.lines() {
         output.line(line);
     }
-    output.finish().context("standard output can't be written to")?;
+    output.finish().context("can't write to standard output")?;
     Ok(ExitCode::SUCCESS)
 }

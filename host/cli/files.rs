@@ -1,9 +1,12 @@
-//! `toolscript files`: the files of scripts, for a person.
+//! `toolscript files`: lists, prints, searches and removes the files of scripts.
 
-use super::terminal::{self, Output};
+use super::output::{self, Output};
 use crate::{
+    Files,
     config::Config,
-    names::{moment, one_line},
+    files::{FileError, FileInfo, FileKind, GlobQuery, GrepQuery},
+    text::one_line,
+    timestamp::format_rfc3339,
 };
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result};
@@ -13,91 +16,90 @@ use std::{
     path::PathBuf,
     process::ExitCode,
 };
-use toolscript::{FileError, FileInfo, FileKind, Files, GlobQuery, GrepQuery};
 
-/// Nothing was found, or a file can't be used.
+/// The exit code if nothing was found, or if a file can't be used.
 const EXIT_FAILED: u8 = 1;
 
-/// Lines and bytes that a search shows at most: they are held before they are shown.
-const MAX_MATCHES: usize = 100_000;
-const MAX_BYTES: usize = 64 << 20;
+/// The maximum number of results of a search, and of their bytes: they are held in memory before they are printed.
+const MAX_RESULTS: usize = 100_000;
+const MAX_RESULT_BYTES: usize = 64 << 20;
 
-/// Bytes of a line that a terminal is given at once.
-const MAX_LINE: u64 = 1 << 20;
+/// The maximum number of bytes of a line that are written to a terminal at once.
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
-const FOLDER: Style = AnsiColor::Blue.on_default().bold();
-const PATH: Style = AnsiColor::Magenta.on_default();
-const LINE: Style = AnsiColor::Green.on_default();
-const FAINT: Style = Style::new().dimmed();
+const DIRECTORY_STYLE: Style = AnsiColor::Blue.on_default().bold();
+const PATH_STYLE: Style = AnsiColor::Magenta.on_default();
+const LINE_STYLE: Style = AnsiColor::Green.on_default();
+const FAINT_STYLE: Style = Style::new().dimmed();
 
 #[derive(Args)]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// Folder for the files of scripts [default: ./toolscript-files]
+    /// Directory that scripts can access [default: ./toolscript-files]
     #[arg(long, value_name = "DIR", global = true)]
     io_dir: Option<PathBuf>,
 
-    /// Configuration [default: toolscript.toml in the working directory, if it is there]
+    /// Configuration file [default: toolscript.toml in the working directory, if it exists]
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Lists a folder: size, time of change, name
+    /// List a directory: size, modification time, name
     Ls {
-        /// Folder in the io dir
+        /// Directory in the io directory
         #[arg(default_value = ".")]
         path: String,
     },
-    /// Prints a file
+    /// Print a file
     Cat {
-        /// File in the io dir
+        /// File in the io directory
         path: String,
     },
-    /// Finds lines in files
+    /// Search for lines in files
     Grep {
-        /// The text, taken literally
+        /// Literal text to search for
         pattern: String,
-        /// Folder or file in the io dir
+        /// Directory or file in the io directory
         #[arg(default_value = ".")]
         path: String,
-        /// Which files: a pattern for their names, or with a slash for their paths
+        /// Search only files whose name matches, or whose path matches if the pattern contains a slash
         #[arg(long, short, value_name = "PATTERN")]
         glob: Option<String>,
-        /// Takes the text as a regular expression
+        /// Treat the pattern as a regular expression
         #[arg(long, short)]
         regex: bool,
-        /// Searches files and folders too whose names begin with a dot
+        /// Include files and directories whose names begin with a dot
         #[arg(long)]
         hidden: bool,
     },
-    /// Finds files and folders by a pattern such as '**/*.csv'
+    /// Find files and directories by a pattern such as '**/*.csv'
     Glob {
-        /// What their paths look like: *, ?, [a-z], {a,b}, and ** for folders at any depth
+        /// Pattern: *, ?, [a-z], {a,b}, and ** for directories at any depth
         pattern: String,
-        /// Folder in the io dir
+        /// Directory in the io directory
         #[arg(default_value = ".")]
         path: String,
-        /// Finds names too that begin with a dot
+        /// Include names that begin with a dot
         #[arg(long)]
         hidden: bool,
     },
-    /// Removes files
+    /// Remove files
     Rm {
-        /// Files in the io dir
+        /// Files in the io directory
         #[arg(required = true)]
         paths: Vec<String>,
     },
 }
 
-/// Works on the files; an error is wrong usage or configuration.
+/// Runs the command. An error means wrong usage or an invalid configuration.
 pub fn files(arguments: &Arguments) -> Result<ExitCode> {
     let config = Config::find(arguments.config.as_deref())?;
     let io = config.open_io(arguments.io_dir.as_deref(), true)?;
-    let files = io.context("files are switched off by [io] enabled; name a folder with --io-dir")?.files;
+    let files = io.context("io is disabled by [io] enabled = false; name a directory with --io-dir")?.files;
     let mut output = Output::new();
     let done = match &arguments.command {
         Command::Ls { path } => list(&files, path, &mut output),
@@ -105,23 +107,23 @@ pub fn files(arguments: &Arguments) -> Result<ExitCode> {
         Command::Grep { pattern, path, glob, regex, hidden } => {
             let mut query = GrepQuery::new(pattern).in_path(path);
             (query.glob, query.regex, query.hidden) = (glob.clone(), *regex, *hidden);
-            (query.max_matches, query.max_bytes) = (MAX_MATCHES, MAX_BYTES);
+            (query.max_matches, query.max_bytes) = (MAX_RESULTS, MAX_RESULT_BYTES);
             grep(&files, &query, &mut output)
         }
         Command::Glob { pattern, path, hidden } => {
             let mut query = GlobQuery::new(pattern).in_folder(path);
             query.hidden = *hidden;
-            (query.max_results, query.max_bytes) = (MAX_MATCHES, MAX_BYTES);
+            (query.max_results, query.max_bytes) = (MAX_RESULTS, MAX_RESULT_BYTES);
             glob(&files, &query, &mut output)
         }
         Command::Rm { paths } => Ok(remove(&files, paths)),
     };
     let code = done.unwrap_or_else(|error| {
-        terminal::error_line(&error.to_string());
+        output::print_error(&error.to_string());
         ExitCode::from(EXIT_FAILED)
     });
     if let Err(error) = output.finish() {
-        terminal::error_line(&format!("standard output can't be written to: {error}"));
+        output::print_error(&format!("can't write to standard output: {error}"));
         return Ok(ExitCode::from(EXIT_FAILED));
     }
     Ok(code)
@@ -131,8 +133,8 @@ fn list(files: &Files, path: &str, output: &mut Output) -> Result<ExitCode, File
     let infos = files.list(path)?;
     let width = infos.iter().map(|info| size(info).len()).max().unwrap_or(0);
     for info in &infos {
-        let time = info.modified.and_then(moment).unwrap_or_default();
-        let (size, time) = (format!("{:>width$}", size(info)), output.paint(FAINT, &format!("{time:20}")));
+        let time = info.modified.and_then(format_rfc3339).unwrap_or_default();
+        let (size, time) = (format!("{:>width$}", size(info)), output.paint(FAINT_STYLE, &format!("{time:20}")));
         let name = name(info, output);
         output.plain(&format!("{size}  {time}  {name}"));
     }
@@ -147,29 +149,29 @@ fn name(info: &FileInfo, output: &Output) -> String {
     let name = one_line(&info.name);
     match info.kind {
         FileKind::File => output.paint(Style::new(), &name),
-        FileKind::Folder => output.paint(FOLDER, &format!("{name}/")),
-        other => format!("{} {}", output.paint(Style::new(), &name), output.paint(FAINT, &format!("({})", other.name()))),
+        FileKind::Folder => output.paint(DIRECTORY_STYLE, &format!("{name}/")),
+        other => format!("{} {}", output.paint(Style::new(), &name), output.paint(FAINT_STYLE, &format!("({})", other.name()))),
     }
 }
 
 fn cat(files: &Files, path: &str, output: &mut Output) -> Result<ExitCode, FileError> {
     let mut reader = BufReader::with_capacity(64 << 10, files.reader(path)?);
-    let printed = if output.is_terminal() { by_lines(&mut reader, output) } else { by_blocks(&mut reader, output) };
+    let printed = if output.is_terminal() { print_lines(&mut reader, output) } else { print_bytes(&mut reader, output) };
     Ok(printed.map_or_else(
         |error| {
-            terminal::error_line(&format!("{path}: {}", error.kind()));
+            output::print_error(&format!("{path}: {}", error.kind()));
             ExitCode::from(EXIT_FAILED)
         },
         |()| ExitCode::SUCCESS,
     ))
 }
 
-/// As a person can read it: what is not text is shown as such, and a line without an end in parts.
-fn by_lines(reader: &mut impl BufRead, output: &mut Output) -> io::Result<()> {
+/// Prints text to a terminal: invalid UTF-8 is replaced, and a very long line is printed in parts.
+fn print_lines(reader: &mut impl BufRead, output: &mut Output) -> io::Result<()> {
     let mut line = Vec::new();
     loop {
         line.clear();
-        if reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
+        if reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)? == 0 {
             return Ok(());
         }
         let line = line.strip_suffix(b"\n").unwrap_or(&line);
@@ -179,8 +181,8 @@ fn by_lines(reader: &mut impl BufRead, output: &mut Output) -> io::Result<()> {
     }
 }
 
-/// As it is.
-fn by_blocks(reader: &mut impl BufRead, output: &mut Output) -> io::Result<()> {
+/// Prints the bytes unchanged.
+fn print_bytes(reader: &mut impl BufRead, output: &mut Output) -> io::Result<()> {
     loop {
         let block = reader.fill_buf()?;
         let size = block.len();
@@ -194,15 +196,15 @@ fn by_blocks(reader: &mut impl BufRead, output: &mut Output) -> io::Result<()> {
 fn grep(files: &Files, query: &GrepQuery, output: &mut Output) -> Result<ExitCode, FileError> {
     let found = files.grep(query, &|| true)?;
     for found in &found.matches {
-        let (path, line) = (output.paint(PATH, &one_line(&found.name)), output.paint(LINE, &found.line.to_string()));
-        let cut = if found.cut { output.paint(FAINT, " (cut)") } else { String::new() };
+        let (path, line) = (output.paint(PATH_STYLE, &one_line(&found.name)), output.paint(LINE_STYLE, &found.line.to_string()));
+        let truncated = if found.cut { output.paint(FAINT_STYLE, " (truncated)") } else { String::new() };
         let text = output.paint(Style::new(), &found.text);
-        output.plain(&format!("{path}:{line}:{text}{cut}"));
+        output.plain(&format!("{path}:{line}:{text}{truncated}"));
     }
     if found.truncated {
-        terminal::note(&format!("there are more; only {} lines are shown", found.matches.len()));
+        output::print_note(&format!("only the first {} lines are shown", found.matches.len()));
     }
-    skipped(found.skipped);
+    note_skipped(found.skipped);
     Ok(if found.matches.is_empty() { ExitCode::from(EXIT_FAILED) } else { ExitCode::SUCCESS })
 }
 
@@ -213,20 +215,20 @@ fn glob(files: &Files, query: &GlobQuery, output: &mut Output) -> Result<ExitCod
         output.plain(&name);
     }
     if found.truncated {
-        terminal::note(&format!("there are more; only {} names are shown", found.entries.len()));
+        output::print_note(&format!("only the first {} names are shown", found.entries.len()));
     }
-    skipped(found.skipped);
+    note_skipped(found.skipped);
     Ok(if found.entries.is_empty() { ExitCode::from(EXIT_FAILED) } else { ExitCode::SUCCESS })
 }
 
-fn skipped(count: u64) {
+fn note_skipped(count: u64) {
     if count > 0 {
-        terminal::note(&format!("left out, as they can't be read: {count}"));
+        output::print_note(&format!("skipped, not readable: {count}"));
     }
 }
 
-/// What can't be removed does not keep the others.
+/// Removes each file, and reports those that can't be removed.
 fn remove(files: &Files, paths: &[String]) -> ExitCode {
-    let failed = paths.iter().filter_map(|path| files.remove(path).err()).inspect(|error| terminal::error_line(&error.to_string()));
+    let failed = paths.iter().filter_map(|path| files.remove(path).err()).inspect(|error| output::print_error(&error.to_string()));
     if failed.count() == 0 { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILED) }
 }

@@ -1,54 +1,53 @@
-//! What `run` and `serve` share: limits, files, the configuration.
+//! Arguments that `run` and `serve` share: limits, io directory and configuration.
 
-use crate::config::Config;
+use crate::{Limits, config::Config, engine::IoOptions};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use std::{path::PathBuf, time::Duration};
-use toolscript::{Io, Limits};
 
 #[derive(Args)]
 #[command(next_help_heading = "Limits and files")]
 pub struct LimitArguments {
-    /// Wall time of a script in seconds [default: 30]
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    /// Maximum wall time of a script, in seconds [default: 30]
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
     timeout: Option<Duration>,
 
-    /// Fuel of a script, about an instruction each [default: scales with the wall time]
+    /// Maximum fuel of a script, about one unit per instruction [default: derived from the timeout]
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
 
-    /// Memory of a script in MiB [default: 64]
+    /// Maximum memory of a script, in MiB [default: 64]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(4..=4096))]
     memory_limit: Option<u64>,
 
-    /// Calls of API functions that a script may make [default: 100]
+    /// Maximum number of function calls of a script [default: 100]
     #[arg(long, value_name = "N")]
     max_api_calls: Option<u64>,
 
-    /// Folder for the files of scripts, made when it is first written to [default: ./toolscript-files; none over HTTP]
+    /// Directory that scripts can access, created at the first write [default: ./toolscript-files; none over HTTP]
     #[arg(long, value_name = "DIR", conflicts_with = "no_io")]
     io_dir: Option<PathBuf>,
 
-    /// Gives scripts no files
+    /// Give scripts no access to files
     #[arg(long)]
     no_io: bool,
 
-    /// Was replaced by --io-dir
+    /// Replaced by --io-dir
     #[arg(long, hide = true)]
     output_dir: Option<PathBuf>,
 
-    /// Configuration [default: toolscript.toml in the working directory, if it is there]
+    /// Configuration file [default: toolscript.toml in the working directory, if it exists]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 impl LimitArguments {
-    /// The limits of a run: those named here win over the configuration's.
+    /// Returns the limits of a run. Arguments override the configuration.
     pub fn resolve(&self, config: &Config) -> Result<Limits> {
         let mut limits = config.limits.clone().resolve();
         if let Some(timeout) = self.timeout {
@@ -65,14 +64,14 @@ impl LimitArguments {
         Ok(limits)
     }
 
-    /// The files of scripts; `default` says whether there are any where nobody does.
-    pub fn files(&self, config: &Config, default: bool) -> Result<Option<Io>> {
+    /// Opens the io directory. `enabled_by_default` applies if neither the arguments nor the configuration decide.
+    pub fn open_io(&self, config: &Config, enabled_by_default: bool) -> Result<Option<IoOptions>> {
         if self.output_dir.is_some() {
             bail!("--output-dir was replaced by --io-dir");
         }
         if self.no_io {
             return Ok(None);
         }
-        config.open_io(self.io_dir.as_deref(), default)
+        config.open_io(self.io_dir.as_deref(), enabled_by_default)
     }
 }

@@ -1,17 +1,17 @@
-//! Signals, and the limits and priorities of the process.
+//! Signals, file descriptor limits and thread priority.
 
 use tokio_util::sync::CancellationToken;
 
-/// The first signal stops scripts, which then report what they did; the second ends the program.
+/// Stops all scripts at the first signal, so that they report what they did, and exits at the second.
 pub async fn cancel_on_signal(cancellation: CancellationToken) {
     signal().await;
     cancellation.cancel();
     signal().await;
-    #[expect(clippy::exit, reason = "the person asked twice, and the output may be stuck")]
+    #[expect(clippy::exit, reason = "the user asked twice, and the output may block")]
     std::process::exit(130);
 }
 
-/// The first signal lets a server end what it has begun; the second ends it at once, and the third the program.
+/// Lets running scripts finish after the first signal, stops them at the second, and exits at the third.
 pub async fn drain_on_signal(draining: CancellationToken, shutdown: CancellationToken) {
     signal().await;
     draining.cancel();
@@ -34,7 +34,7 @@ async fn signal() {
     let _ = tokio::signal::ctrl_c().await;
 }
 
-/// Each run may have 64 files open, and the system's default is little more than a thousand for all: as many as it allows.
+/// Raises the limit on open files to the allowed maximum. Each run may open 64 files, and the usual default is about 1,000 per process.
 pub fn raise_descriptor_limit() {
     #[cfg(unix)]
     {
@@ -42,15 +42,15 @@ pub fn raise_descriptor_limit() {
         let mut limit = getrlimit(Resource::Nofile);
         limit.current = limit.maximum;
         if let Err(error) = setrlimit(Resource::Nofile, limit) {
-            tracing::debug!(%error, "the limit on open files can't be raised");
+            tracing::debug!(%error, "can't raise the limit on open files");
         }
     }
 }
 
-/// Lets threads of the usual priority go before this one. On Linux, a thread has one of its own.
+/// Lowers the priority of the current thread. Only Linux has a priority per thread.
 pub fn lower_priority() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, 5) {
-        tracing::debug!(%error, "the priority of a thread can't be lowered");
+        tracing::debug!(%error, "can't lower the thread priority");
     }
 }

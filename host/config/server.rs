@@ -1,10 +1,10 @@
-//! `[server]` and `[auth]`: how clients reach the server, and who may.
+//! `[server]` and `[auth]`: transport, addresses, timeouts and authentication.
 
 use serde::Deserialize;
 use std::time::Duration;
 use url::Url;
 
-/// How clients reach the server.
+/// The transport between clients and the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Transport {
@@ -23,13 +23,13 @@ pub struct ServerSection {
     pub listen: Option<String>,
     pub public_url: Option<Url>,
     pub allow_anyone: Option<bool>,
-    /// Connections at once.
+    /// Concurrent connections.
     pub connections: Option<usize>,
-    /// Seconds for the headers of a request, and between two.
+    /// Seconds to wait for request headers, also on an idle connection.
     header_timeout: Option<f64>,
-    /// Seconds for the body of a request.
+    /// Seconds to wait for a request body.
     body_timeout: Option<f64>,
-    /// Seconds for running scripts to end when the server is told to stop.
+    /// Seconds that running scripts have to finish after a shutdown signal.
     drain: Option<f64>,
 }
 
@@ -43,11 +43,11 @@ impl ServerSection {
     }
 
     pub fn drain(&self) -> Duration {
-        // Less than the ten seconds that some supervisors wait.
+        // Some supervisors kill the process after ten seconds.
         seconds(self.drain, 8)
     }
 
-    /// Names the first key with a value that can't be used.
+    /// Returns an error that names the first key with an invalid value.
     pub fn check(&self) -> anyhow::Result<()> {
         for (name, value) in [("header_timeout", self.header_timeout), ("body_timeout", self.body_timeout), ("drain", self.drain)] {
             let fits = value.is_none_or(|seconds| (0.0..=86400.0).contains(&seconds) && (seconds > 0.0 || name == "drain"));
@@ -58,7 +58,7 @@ impl ServerSection {
     }
 }
 
-/// What [`ServerSection::check`] has let through.
+/// Returns a duration that [`ServerSection::check`] has accepted.
 fn seconds(value: Option<f64>, default: u64) -> Duration {
     value.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(Duration::from_secs(default))
 }
@@ -70,6 +70,6 @@ pub struct AuthSection {
     pub authority: Option<String>,
     pub audience: Option<String>,
     pub jwks_uri: Option<Url>,
-    /// Separated by spaces.
+    /// The required scopes, separated by spaces.
     pub scope: Option<String>,
 }

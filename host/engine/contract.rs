@@ -9,7 +9,7 @@ pub type RunFunction = TypedFunc<(Request,), (Result<WasmStr, Failure>,)>;
 #[derive(Clone, Copy, ComponentType, Lower)]
 #[component(enum)]
 #[repr(u8)]
-pub enum Refusals {
+pub enum OsErrorMode {
     #[component(name = "raise")]
     Raise,
     #[component(name = "return")]
@@ -22,7 +22,7 @@ pub enum Refusals {
 pub struct Request {
     pub script: Vec<u8>,
     pub arguments: Vec<String>,
-    pub io: Option<Refusals>,
+    pub io: Option<OsErrorMode>,
     pub tools: Option<u64>,
     pub seed: u64,
     pub memory: u64,

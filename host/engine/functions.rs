@@ -1,17 +1,17 @@
 //! Functions of an embedder's own, made of closures.
 
-use crate::bridge::{ToolCall, ToolReply, ToolValue, Tools};
+use crate::engine::bridge::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
 use std::{collections::BTreeMap, fmt, pin::Pin, sync::Arc};
 
-type Answer = Pin<Box<dyn Future<Output = Result<ToolReply, String>> + Send>>;
+type Answer = Pin<Box<dyn Future<Output = Result<FunctionResponse, String>> + Send>>;
 type Callee = Arc<dyn Fn(Box<RawValue>) -> Answer + Send + Sync>;
 
 /// Names that `sdk` has for itself.
 const RESERVED: [&str; 3] = ["all", "docs", "search"];
 
-/// Functions by their names, for [`RunOptions::with_tools`](crate::RunOptions::with_tools).
+/// Functions by their names, for [`RunOptions::with_functions`](crate::RunOptions::with_functions).
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ const RESERVED: [&str; 3] = ["all", "docs", "search"];
 ///         tokio::time::sleep(std::time::Duration::from_millis(milliseconds)).await;
 ///         Ok::<_, String>(())
 ///     })?;
-/// # Ok::<(), toolscript::InvalidFunction>(())
+/// # Ok::<(), toolscript::functions::InvalidFunction>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct Functions {
@@ -143,12 +143,12 @@ impl fmt::Debug for Functions {
     }
 }
 
-impl Tools for Functions {
+impl FunctionProvider for Functions {
     fn names(&self) -> Vec<String> {
         self.functions.keys().cloned().collect()
     }
 
-    fn call(&self, call: ToolCall) -> Pin<Box<dyn Future<Output = Result<ToolReply, String>> + Send + '_>> {
+    fn call(&self, call: FunctionCall) -> Pin<Box<dyn Future<Output = Result<FunctionResponse, String>> + Send + '_>> {
         let answer = match self.functions.get(&call.name) {
             Some(function) => one_value(&call).map(|argument| function(argument)),
             None => Err(format!("there is no function '{}'", call.name)),
@@ -167,12 +167,12 @@ fn is_identifier(word: &str) -> bool {
 }
 
 /// All arguments as one value: one is itself, none is null, several are an array.
-fn one_value(call: &ToolCall) -> Result<Box<RawValue>, String> {
+fn one_value(call: &FunctionCall) -> Result<Box<RawValue>, String> {
     let mut values = Vec::new();
     for argument in &call.arguments {
         values.push(match argument {
-            ToolValue::Json(json) => json.clone(),
-            ToolValue::Bytes(bytes) => to_raw_value(bytes).map_err(|error| format!("{}: {error}", call.name))?,
+            FunctionValue::Json(json) => json.clone(),
+            FunctionValue::Bytes(bytes) => to_raw_value(bytes).map_err(|error| format!("{}: {error}", call.name))?,
         });
     }
     let value = match <[_; 1]>::try_from(values) {
@@ -190,8 +190,8 @@ fn decode<A: DeserializeOwned>(name: &str, argument: &RawValue) -> Result<A, Str
     decoded.map_err(|error| format!("{name}: wrong arguments: {error}"))
 }
 
-fn encode<R: Serialize, E: fmt::Display>(name: &str, result: Result<R, E>) -> Result<ToolReply, String> {
+fn encode<R: Serialize, E: fmt::Display>(name: &str, result: Result<R, E>) -> Result<FunctionResponse, String> {
     let result = result.map_err(|error| format!("{name}: {error}"))?;
     let json = to_raw_value(&result).map_err(|error| format!("{name}: the result can't be written as JSON: {error}"))?;
-    Ok(ToolReply::new(ToolValue::Json(json)))
+    Ok(FunctionResponse::new(FunctionValue::Json(json)))
 }

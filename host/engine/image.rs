@@ -28,7 +28,7 @@ pub fn component() -> Result<&'static [u8], EngineError> {
 /// # Errors
 ///
 /// When the program was built without a guest, or from a ready one.
-pub fn command() -> Result<&'static [u8], EngineError> {
+pub fn wasi_command() -> Result<&'static [u8], EngineError> {
     if COMMAND.is_empty() { Err(EngineError::NoCommand) } else { Ok(COMMAND) }
 }
 
@@ -37,7 +37,7 @@ pub fn command() -> Result<&'static [u8], EngineError> {
 /// # Errors
 ///
 /// When the program was built without a guest, or from a ready one.
-pub fn command_module() -> Result<&'static [u8], EngineError> {
+pub fn wasi_core_module() -> Result<&'static [u8], EngineError> {
     if COMMAND_MODULE.is_empty() { Err(EngineError::NoCommand) } else { Ok(COMMAND_MODULE) }
 }
 

@@ -1,7 +1,7 @@
 //! Fuel, deadline, cancellation and memory: what stops a run, in one place.
 
 use super::run::State;
-use crate::bridge;
+use crate::engine::bridge;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use wasmtime::{ResourceLimiter, Store, StoreContextMut, Trap};

@@ -3,33 +3,34 @@
 //! All arithmetic on fuel, deadlines and memory is in here. An engine never trusts the guest: what it says is checked, cut or
 //! refused by the host.
 
-mod account;
+pub(crate) mod bridge;
 mod config;
 mod contract;
-mod functions;
-mod image;
+pub(crate) mod functions;
+pub(crate) mod image;
 mod limits;
 mod meter;
 mod outcome;
 mod pool;
+mod queue;
 mod receipt;
+mod report;
 mod run;
 mod script;
-mod turns;
 
-pub use functions::{Functions, InvalidFunction};
-pub use image::{command, command_module, component, wit};
+pub use bridge::{FileIo, Listener, Progress};
 pub use limits::{InvalidLimit, Limits};
 pub use outcome::{DecodeError, ErrorKind, Outcome, ScriptError};
+pub use queue::RunQuota;
 pub use receipt::{HostCalls, Receipt};
-pub use run::{Refusal, Run};
-pub use script::{Io, IoErrors, RunOptions, Script};
-pub use turns::Share;
+pub use run::{Run, RunRejected};
+pub use script::{IoErrorMode, IoOptions, RunOptions, Script};
 
-use crate::bridge::{Blocking, Tools};
+use bridge::FunctionProvider;
+use functions::{Functions, InvalidFunction};
+use queue::RunQueue;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{fmt::Display, sync::Arc};
-use turns::Turns;
 use wasmtime::component::{ComponentExportIndex, InstancePre, Linker};
 
 /// Runs at once for each core: a run that waits for the host leaves its core to others.
@@ -55,9 +56,9 @@ struct Shared {
     engine: wasmtime::Engine,
     guest: InstancePre<run::State>,
     run_export: ComponentExportIndex,
-    turns: Turns,
-    blocking: Blocking,
-    tools: Option<Arc<dyn Tools>>,
+    turns: RunQueue,
+    file_io: FileIo,
+    tools: Option<Arc<dyn FunctionProvider>>,
 }
 
 impl Engine {
@@ -82,7 +83,7 @@ impl Engine {
         self.shared.turns.running()
     }
 
-    /// Runs that wait for their turn, those that wait for one of their [`Share`] left out.
+    /// Runs that wait for their turn, those that wait for one of their [`RunQuota`] left out.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.shared.turns.waiting()
@@ -94,20 +95,20 @@ impl Engine {
 /// The defaults:
 /// - `concurrency`: four runs a core
 /// - `queue`: 1,024 runs that wait
-/// - `blocking`: [`Blocking::Elsewhere`]
+/// - `file_io`: [`FileIo::ThreadPool`]
 /// - no functions
 #[derive(Clone, Debug)]
 pub struct EngineBuilder {
     concurrency: usize,
     queue: usize,
-    blocking: Blocking,
+    file_io: FileIo,
     functions: Result<Functions, InvalidFunction>,
 }
 
 impl Default for EngineBuilder {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { concurrency: cores * RUNS_PER_CORE, queue: DEFAULT_QUEUE, blocking: Blocking::default(), functions: Ok(Functions::new()) }
+        Self { concurrency: cores * RUNS_PER_CORE, queue: DEFAULT_QUEUE, file_io: FileIo::default(), functions: Ok(Functions::new()) }
     }
 }
 
@@ -128,8 +129,8 @@ impl EngineBuilder {
 
     /// Where to do what scripts ask of their files, which may block.
     #[must_use]
-    pub fn blocking(mut self, place: Blocking) -> Self {
-        self.blocking = place;
+    pub fn file_io(mut self, file_io: FileIo) -> Self {
+        self.file_io = file_io;
         self
     }
 
@@ -188,16 +189,16 @@ impl EngineBuilder {
         let unusable = |error: wasmtime::Error| EngineError::Contract(format!("{error:#}"));
         let run_export = component.get_export_index(None, "run").ok_or(EngineError::Contract("it has no export `run`".into()))?;
         let mut linker = Linker::new(&engine);
-        crate::bridge::add_to_linker(&mut linker).map_err(unusable)?;
+        bridge::add_to_linker(&mut linker).map_err(unusable)?;
         let guest = linker.instantiate_pre(&component).map_err(unusable)?;
         Ok(Engine {
             shared: Arc::new(Shared {
                 engine,
                 guest,
                 run_export,
-                turns: Turns::new(self.concurrency, self.queue),
-                blocking: self.blocking,
-                tools: (!functions.is_empty()).then(|| Arc::new(functions) as Arc<dyn Tools>),
+                turns: RunQueue::new(self.concurrency, self.queue),
+                file_io: self.file_io,
+                tools: (!functions.is_empty()).then(|| Arc::new(functions) as Arc<dyn FunctionProvider>),
             }),
         })
     }

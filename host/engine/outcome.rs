@@ -1,6 +1,6 @@
 //! What a run ended in, as a caller, a model or a program reads it. No statistics: those are the receipt's.
 
-use crate::files::FileTouched;
+use crate::files::TouchedFile;
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::value::RawValue;
 
@@ -16,7 +16,7 @@ pub struct Outcome {
     /// The lines that the script printed.
     pub logs: Vec<String>,
     /// The files that the run made, changed or removed, in name order.
-    pub files_touched: Vec<FileTouched>,
+    pub files_touched: Vec<TouchedFile>,
     /// What was cut: `logs`, `message`, `traceback`.
     pub truncated: Vec<&'static str>,
 }

@@ -1,17 +1,18 @@
 //! One run: a permit, a fresh instance, one call, and an account of it.
 
 use super::{
-    Engine, account,
+    Engine,
     contract::{Failure, Request, RunFunction},
     limits::{ARGUMENTS, InvalidLimit, LOG_LINE_OVERHEAD},
     meter::{self, Meter, Stop},
     outcome::Outcome,
     receipt::Receipt,
-    script::{Io, RunOptions, Script},
+    report,
+    script::{IoOptions, RunOptions, Script},
 };
 use crate::{
-    bridge::{Imports, LogBook, MAX_ANSWER, Toolbox},
-    files::{Account, Session},
+    engine::bridge::{Imports, LogBook, MAX_ANSWER, RunFunctions},
+    files::{FileReport, FileSession},
     random::random,
 };
 use std::{future::poll_fn, pin::pin, task::Poll, time::Instant};
@@ -30,7 +31,7 @@ pub struct Run {
 /// Why a run was not made at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum RunRejected {
     /// The script is larger than the run's limit.
     #[error("the script is {size} bytes; at most {limit} are allowed")]
     ScriptTooLarge {
@@ -96,26 +97,26 @@ impl Engine {
     ///
     /// When the run is not made: the script is too large, a limit makes no sense, or too many runs are waiting. A run that was
     /// made always has an outcome.
-    pub async fn run(&self, script: &Script, options: RunOptions) -> Result<Run, Refusal> {
+    pub async fn run(&self, script: &Script, options: RunOptions) -> Result<Run, RunRejected> {
         check(script, &options)?;
-        let _turn_of_share = match &options.share {
+        let _turn_of_share = match &options.quota {
             None => None,
             Some(share) => match share.turns().take(&options.cancellation).await? {
-                None => return Ok(account::cancelled_while_waiting()),
+                None => return Ok(report::cancelled_while_waiting()),
                 turn => turn,
             },
         };
         let Some(_turn) = self.shared.turns.take(&options.cancellation).await? else {
-            return Ok(account::cancelled_while_waiting());
+            return Ok(report::cancelled_while_waiting());
         };
         let started = Instant::now();
         let meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
         let log = LogBook::new(options.limits.logs, LOG_LINE_OVERHEAD, options.listener.clone());
-        let files = OpenFiles(options.io.as_ref().map(Io::session));
+        let files = OpenFiles(options.io.as_ref().map(IoOptions::session));
         // A run's own functions come in place of the engine's.
-        let tools = options.tools.clone().or_else(|| self.shared.tools.clone());
-        let tools = tools.map(|tools| Toolbox::new(tools, options.limits.api_calls));
-        let imports = Imports::new(log, files.0.clone(), tools, self.shared.blocking);
+        let tools = options.functions.clone().or_else(|| self.shared.tools.clone());
+        let tools = tools.map(|tools| RunFunctions::new(tools, options.limits.api_calls));
+        let imports = Imports::new(log, files.0.clone(), tools, self.shared.file_io);
         let mut store = Store::new(&self.shared.engine, State { imports, meter });
         let fuel = options.limits.effective_fuel();
         let ending = match meter::install(&mut store, fuel) {
@@ -123,7 +124,7 @@ impl Engine {
             Err(error) => Ending::Trapped(error),
         };
         let files = files.close().await;
-        Ok(account::conclude(store, ending, files, &options, fuel, started))
+        Ok(report::conclude(store, ending, files, &options, fuel, started))
     }
 
     async fn call(&self, store: &mut Store<State>, script: &Script, options: &RunOptions) -> Ending {
@@ -161,7 +162,7 @@ impl Engine {
         let request = Request {
             script: script.source.clone(),
             arguments: script.arguments.clone(),
-            io: options.io.as_ref().map(Io::refusals),
+            io: options.io.as_ref().map(IoOptions::refusals),
             tools: store.data().imports.tools.as_ref().map(|_| MAX_ANSWER as u64),
             seed: options.seed.unwrap_or_else(random),
             memory: store.data().meter.memory.linear_limit() as u64,
@@ -174,18 +175,18 @@ impl Engine {
 }
 
 /// The files of a run, which may take time to close.
-struct OpenFiles(Option<Session>);
+struct OpenFiles(Option<FileSession>);
 
 impl OpenFiles {
     /// Their account, once an operation that a stop caught under way has ended.
-    async fn close(mut self) -> Account {
-        let Some(files) = self.0.take() else { return Account::default() };
+    async fn close(mut self) -> FileReport {
+        let Some(files) = self.0.take() else { return FileReport::default() };
         if let Some(account) = files.finish_now() {
             return account;
         }
         tokio::task::spawn_blocking(move || files.finish()).await.unwrap_or_else(|error| {
             tracing::error!(%error, "the account of a run's files was lost");
-            Account::default()
+            FileReport::default()
         })
     }
 }
@@ -201,44 +202,47 @@ impl Drop for OpenFiles {
     }
 }
 
-fn check(script: &Script, options: &RunOptions) -> Result<(), Refusal> {
+fn check(script: &Script, options: &RunOptions) -> Result<(), RunRejected> {
     options.limits.check()?;
     let (size, limit) = (script.source.len(), options.limits.script);
     if size > limit {
-        return Err(Refusal::ScriptTooLarge { size, limit });
+        return Err(RunRejected::ScriptTooLarge { size, limit });
     }
     // Each argument is an element of a list and of Luau's stack in the guest too.
     let size = script.arguments.iter().map(|argument| argument.len() + 16).sum();
     if size > ARGUMENTS {
-        return Err(Refusal::ArgumentsTooLarge { size, limit: ARGUMENTS });
+        return Err(RunRejected::ArgumentsTooLarge { size, limit: ARGUMENTS });
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Blocking, Engine, ErrorKind, Files, Io, Limits, RunOptions, Script};
+    use crate::{
+        Engine, ErrorKind, Files, Limits, RunOptions, Script,
+        engine::{FileIo, IoOptions},
+    };
     use std::time::{Duration, Instant};
 
     #[tokio::test(flavor = "current_thread")]
     async fn a_slow_disk_holds_up_its_own_run_only_and_a_stop_waits_for_it() {
-        write_to_a_slow_disk(Blocking::Elsewhere).await;
+        write_to_a_slow_disk(FileIo::ThreadPool).await;
     }
 
     /// The only worker has something else to do.
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn a_slow_disk_in_place_holds_up_its_own_run_only() {
-        tokio::spawn(write_to_a_slow_disk(Blocking::InPlace)).await.unwrap();
+        tokio::spawn(write_to_a_slow_disk(FileIo::BlockInPlace)).await.unwrap();
     }
 
     /// A lock that somebody holds stands for a disk that does not answer.
-    async fn write_to_a_slow_disk(blocking: Blocking) {
+    async fn write_to_a_slow_disk(blocking: FileIo) {
         let folder = tempfile::TempDir::new().unwrap();
         let files = Files::new(folder.path()).unwrap();
-        let engine = Engine::builder().concurrency(2).blocking(blocking).build().unwrap();
+        let engine = Engine::builder().concurrency(2).file_io(blocking).build().unwrap();
         let timeout = Duration::from_millis(200);
         let limits = Limits { timeout, ..Limits::default() };
-        let options = RunOptions::default().with_limits(limits).with_io(Io::new(files.clone()));
+        let options = RunOptions::default().with_limits(limits).with_io(IoOptions::new(files.clone()));
 
         let (answer, held) = hold(files);
         held.await.unwrap();

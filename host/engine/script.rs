@@ -1,9 +1,9 @@
 //! What to run, and how this once.
 
-use super::{contract::Refusals, limits::Limits, turns::Share};
+use super::{contract::OsErrorMode, limits::Limits, queue::RunQuota};
 use crate::{
-    bridge::{Listener, Tools},
-    files::{Files, Quota, Session},
+    engine::bridge::{FunctionProvider, Listener},
+    files::{FileSession, Files, Quota},
 };
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -42,7 +42,7 @@ pub struct RunOptions {
     /// The limits of this run.
     pub limits: Limits,
     /// The files that the script may use; without it there are no `io`, no `file` and no `os.remove`.
-    pub io: Option<Io>,
+    pub io: Option<IoOptions>,
     /// Cancelling it stops the run, which then reports what was done so far.
     pub cancellation: CancellationToken,
     /// Hears of log lines and progress as they come.
@@ -50,9 +50,9 @@ pub struct RunOptions {
     /// Seeds `math.random`, for a run that can be repeated.
     pub seed: Option<u64>,
     /// The part of the engine's runs that this one belongs to; without it, it may be any.
-    pub share: Option<Share>,
+    pub quota: Option<RunQuota>,
     /// The functions that the script may call as `sdk.…`; without it, those of the engine.
-    pub tools: Option<Arc<dyn Tools>>,
+    pub functions: Option<Arc<dyn FunctionProvider>>,
 }
 
 impl RunOptions {
@@ -65,7 +65,7 @@ impl RunOptions {
 
     /// The same options with these files.
     #[must_use]
-    pub fn with_io(mut self, io: Io) -> Self {
+    pub fn with_io(mut self, io: IoOptions) -> Self {
         self.io = Some(io);
         self
     }
@@ -86,15 +86,15 @@ impl RunOptions {
 
     /// The same options with this share.
     #[must_use]
-    pub fn with_share(mut self, share: Share) -> Self {
-        self.share = Some(share);
+    pub fn with_quota(mut self, share: RunQuota) -> Self {
+        self.quota = Some(share);
         self
     }
 
     /// The same options with these functions, such as [`Functions`](crate::Functions).
     #[must_use]
-    pub fn with_tools(mut self, tools: impl Tools + 'static) -> Self {
-        self.tools = Some(Arc::new(tools));
+    pub fn with_functions(mut self, functions: impl FunctionProvider + 'static) -> Self {
+        self.functions = Some(Arc::new(functions));
         self
     }
 
@@ -111,7 +111,7 @@ impl RunOptions {
 /// The defaults: 50 MiB written, 10,000 files made, refusals raise.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Io {
+pub struct IoOptions {
     /// The directory.
     pub files: Files,
     /// Bytes that the run may write: cumulative, rewrites count, holes made by `seek` count.
@@ -119,14 +119,14 @@ pub struct Io {
     /// Files that the run may make, and as many folders.
     pub max_files: u64,
     /// What happens when the operating system refuses a call.
-    pub errors: IoErrors,
+    pub errors: IoErrorMode,
 }
 
 /// What a script sees when the operating system refuses a call on files. Bad paths and limits always raise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-pub enum IoErrors {
+pub enum IoErrorMode {
     /// An error.
     #[default]
     Raise,
@@ -134,19 +134,19 @@ pub enum IoErrors {
     Return,
 }
 
-impl From<Files> for Io {
+impl From<Files> for IoOptions {
     /// The files of a directory, with the default limits.
     fn from(files: Files) -> Self {
         Self::new(files)
     }
 }
 
-impl Io {
+impl IoOptions {
     /// The files of a directory, with the default limits.
     #[must_use]
     pub fn new(files: Files) -> Self {
         let quota = Quota::default();
-        Self { files, max_bytes: quota.max_bytes(), max_files: quota.max_files(), errors: IoErrors::default() }
+        Self { files, max_bytes: quota.max_bytes(), max_files: quota.max_files(), errors: IoErrorMode::default() }
     }
 
     /// A quota for one run, or for one call on files.
@@ -156,15 +156,15 @@ impl Io {
     }
 
     /// A session for one run.
-    pub(super) fn session(&self) -> Session {
-        Session::new(self.files.clone(), self.quota())
+    pub(super) fn session(&self) -> FileSession {
+        FileSession::new(self.files.clone(), self.quota())
     }
 
     /// What the guest is told.
-    pub(super) fn refusals(&self) -> Refusals {
+    pub(super) fn refusals(&self) -> OsErrorMode {
         match self.errors {
-            IoErrors::Raise => Refusals::Raise,
-            IoErrors::Return => Refusals::Return,
+            IoErrorMode::Raise => OsErrorMode::Raise,
+            IoErrorMode::Return => OsErrorMode::Return,
         }
     }
 }

@@ -50,7 +50,7 @@ impl GlobQuery {
 /// What was found by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct GlobFound {
+pub struct GlobResult {
     /// Files and folders, in name order; names are paths from the io dir on.
     pub entries: Vec<FileInfo>,
     /// There are more.
@@ -66,10 +66,10 @@ impl Files {
     /// # Errors
     ///
     /// When the path breaks a rule, there is no such folder, the pattern means nothing, or the search is not wanted any more.
-    pub fn glob(&self, query: &GlobQuery, is_wanted: &dyn Fn() -> bool) -> Result<GlobFound, FileError> {
+    pub fn glob(&self, query: &GlobQuery, is_wanted: &dyn Fn() -> bool) -> Result<GlobResult, FileError> {
         let pattern = Pattern::new(&query.pattern)?;
         let path = self.resolve(query.path.as_bytes())?;
-        let mut found = GlobFound::default();
+        let mut found = GlobResult::default();
         let Some(Place { folder, base }) = Place::find(self, &path, &pattern.folders)? else { return Ok(found) };
         let mut walker = Walker::new(folder, None, is_wanted)?;
         let mut bytes = 0;

@@ -111,7 +111,7 @@ impl GrepQuery {
 /// What was found in files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct GrepFound {
+pub struct GrepResult {
     /// The lines, file by file in name order.
     pub matches: Vec<GrepMatch>,
     /// There are more.
@@ -145,7 +145,7 @@ impl Files {
     /// # Errors
     ///
     /// When the path breaks a rule, there is nothing there, the pattern means nothing, or the search is not wanted any more.
-    pub fn grep(&self, query: &GrepQuery, is_wanted: &dyn Fn() -> bool) -> Result<GrepFound, FileError> {
+    pub fn grep(&self, query: &GrepQuery, is_wanted: &dyn Fn() -> bool) -> Result<GrepResult, FileError> {
         let matcher = query.matcher()?;
         let filter = query.glob.as_deref().map(Filter::new).transpose()?;
         let path = self.resolve(query.path.as_bytes())?;

@@ -1,6 +1,6 @@
 //! The one file layer: a directory of the host's, and everything that may be done beneath it.
 //!
-//! [`Files`] is that directory, the io dir, with operations on whole files. A [`Session`] is one run's use of it: its handles, its
+//! [`Files`] is that directory, the io dir, with operations on whole files. A [`FileSession`] is one run's use of it: its handles, its
 //! quota, what it touched. All of it is blocking work, for threads that may block.
 //!
 //! Nothing in here follows a symbolic link, opens what is not a regular file, or puts a path of the host's into a message.
@@ -29,18 +29,20 @@ mod window;
 mod write;
 
 pub use error::FileError;
-pub use glob::{GlobFound, GlobQuery};
-pub use grep::{GrepFound, GrepMatch, GrepQuery};
-pub use handle::{Mode, Position, Whence};
-pub use list::{FileInfo, FileKind, MAX_NAMES};
-pub use path::MAX_PATH;
+pub use glob::{GlobQuery, GlobResult};
+pub use grep::{GrepMatch, GrepQuery, GrepResult};
+pub(crate) use handle::{Mode, Position, Whence};
+pub(crate) use list::MAX_NAMES;
+pub use list::{FileInfo, FileKind};
+pub(crate) use path::MAX_PATH;
 pub use quota::Quota;
-pub use read::{Contents, CutBy, MAX_TEXT, TextPart};
-pub use root::{Files, FilesError};
-pub use session::{Account, Session};
-pub use touched::{FileOperation, FileTouched};
+pub(crate) use read::MAX_TEXT;
+pub use read::{FileContents, TextPage, TruncatedBy};
+pub use root::{DirectoryError, Files};
+pub(crate) use session::{FileReport, FileSession};
+pub use touched::{FileOperation, TouchedFile};
 pub use tree::{FileEntry, FilePage};
-pub use write::{Edited, WriteMode, Written};
+pub use write::{EditResult, WriteMode, WriteResult};
 
 /// Bytes that are moved at once: the host holds a copy of them meanwhile.
-pub const MAX_BLOCK: usize = 1 << 20;
+pub(crate) const MAX_BLOCK: usize = 1 << 20;

@@ -17,9 +17,9 @@ pub const START: usize = 8 << 10;
 /// What is in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Contents {
+pub enum FileContents {
     /// Some of its lines.
-    Text(TextPart),
+    Text(TextPage),
     /// All of an image.
     Image {
         /// What the image is, by its first bytes.
@@ -37,7 +37,7 @@ pub enum Contents {
 /// Some lines of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct TextPart {
+pub struct TextPage {
     /// The lines, with their endings as they are.
     pub text: String,
     /// The number of the first one; the file's first line is 1.
@@ -49,7 +49,7 @@ pub struct TextPart {
     /// Bytes of the file.
     pub bytes: u64,
     /// Which limit there are no more for, if the file has more.
-    pub cut_by: Option<CutBy>,
+    pub cut_by: Option<TruncatedBy>,
     /// Only the start of the last line is here: it alone is too long.
     pub line_cut: bool,
     /// Some bytes are not UTF-8, and U+FFFD is in their place.
@@ -61,14 +61,14 @@ pub struct TextPart {
 /// What ended a part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum CutBy {
+pub enum TruncatedBy {
     /// The number of lines that was asked for, or 2,000.
     Lines,
     /// 50 KiB.
     Bytes,
 }
 
-impl CutBy {
+impl TruncatedBy {
     /// The word for it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -79,7 +79,7 @@ impl CutBy {
     }
 }
 
-impl TextPart {
+impl TextPage {
     /// The lines with their numbers in front, as a model reads them.
     #[must_use]
     pub fn numbered(&self) -> String {
@@ -130,7 +130,7 @@ impl Files {
         limit: Option<u64>,
         max_bytes: u64,
         is_wanted: &dyn Fn() -> bool,
-    ) -> Result<Contents, FileError> {
+    ) -> Result<FileContents, FileError> {
         let path = self.resolve(path.as_bytes())?;
         if offset == 0 {
             return Err(FileError::argument(&path, "the offset counts from 1"));
@@ -139,10 +139,10 @@ impl Files {
         let mut block = Vec::with_capacity(START);
         read_block(&mut file, START, &mut block).map_err(|error| FileError::system(&path, &error))?;
         if let Some(mime_type) = image(&block) {
-            return Ok(Contents::Image { mime_type, bytes: all(file, &path, max_bytes)? });
+            return Ok(FileContents::Image { mime_type, bytes: all(file, &path, max_bytes)? });
         }
         if !is_text(&block) {
-            return Ok(Contents::Binary { bytes: all(file, &path, max_bytes)? });
+            return Ok(FileContents::Binary { bytes: all(file, &path, max_bytes)? });
         }
         let limit = limit.unwrap_or(MAX_LINES).min(MAX_LINES);
         let mut window = Window::new(offset, limit);
@@ -153,7 +153,7 @@ impl Files {
             }
             read_block(&mut file, MAX_BLOCK / 4, &mut block).map_err(|error| FileError::system(&path, &error))?;
         }
-        window.part(&path).map(Contents::Text)
+        window.part(&path).map(FileContents::Text)
     }
 
     /// All bytes of a file, if there are at most so many. It blocks.

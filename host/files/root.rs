@@ -46,7 +46,7 @@ enum Parent {
 /// Why a directory can't be an io dir.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum FilesError {
+pub enum DirectoryError {
     /// The path has `..` in it.
     #[error("a path with '..' is not allowed; name the folder itself")]
     Traversal,
@@ -70,13 +70,13 @@ impl Files {
     /// # Errors
     ///
     /// When the path has `..` in it, or what is there is a link or no folder.
-    pub fn new(dir: impl AsRef<Path>) -> Result<Self, FilesError> {
+    pub fn new(dir: impl AsRef<Path>) -> Result<Self, DirectoryError> {
         let dir = dir.as_ref();
         if dir.components().any(|component| component == Component::ParentDir) {
-            return Err(FilesError::Traversal);
+            return Err(DirectoryError::Traversal);
         }
-        let absolute = std::path::absolute(dir).map_err(FilesError::Unusable)?;
-        let (Some(parent), Some(name)) = (absolute.parent(), absolute.file_name()) else { return Err(FilesError::Root) };
+        let absolute = std::path::absolute(dir).map_err(DirectoryError::Unusable)?;
+        let (Some(parent), Some(name)) = (absolute.parent(), absolute.file_name()) else { return Err(DirectoryError::Root) };
         Self::open(Parent::Path(parent.into()), name.into())
     }
 
@@ -85,12 +85,12 @@ impl Files {
     /// # Errors
     ///
     /// When the name is not that of one folder, or what is there is a link or no folder.
-    pub fn folder(&self, name: &str) -> Result<Self, FilesError> {
+    pub fn folder(&self, name: &str) -> Result<Self, DirectoryError> {
         let mut components = Path::new(name).components();
         match (components.next(), components.next()) {
-            _ if reserved::is_reserved(name) => Err(FilesError::Reserved),
+            _ if reserved::is_reserved(name) => Err(DirectoryError::Reserved),
             (Some(Component::Normal(only)), None) if only == name => Self::open(Parent::Files(self.clone()), name.into()),
-            _ => Err(FilesError::Traversal),
+            _ => Err(DirectoryError::Traversal),
         }
     }
 
@@ -114,7 +114,7 @@ impl Files {
     /// # Errors
     ///
     /// When the path breaks a rule.
-    pub fn with_working(self, folder: &str) -> Result<Self, FileError> {
+    pub fn with_working_directory(self, folder: &str) -> Result<Self, FileError> {
         let mut files = self.with_home();
         files.start = Start::Folder(files.start.resolve(folder.as_bytes())?);
         Ok(files)
@@ -165,16 +165,16 @@ impl Files {
         self.start.is(path)
     }
 
-    fn open(parent: Parent, name: OsString) -> Result<Self, FilesError> {
+    fn open(parent: Parent, name: OsString) -> Result<Self, DirectoryError> {
         let shared = Shared { parent, name, root: OnceLock::new(), shrinking: RwLock::new(()), disk: None };
         let files = Self { shared: Arc::new(shared), start: Start::Root };
         match files.existing() {
             Ok(_) => Ok(files),
             Err(error) if files.shared.is_link() => {
                 tracing::debug!(%error, "the io dir is a link");
-                Err(FilesError::Link)
+                Err(DirectoryError::Link)
             }
-            Err(error) => Err(FilesError::Unusable(error)),
+            Err(error) => Err(DirectoryError::Unusable(error)),
         }
     }
 

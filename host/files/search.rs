@@ -2,7 +2,7 @@
 
 use super::{
     error::FileError,
-    grep::{GrepFound, GrepMatch, GrepQuery},
+    grep::{GrepMatch, GrepQuery, GrepResult},
     read::{START, read_block},
 };
 use cap_std::fs::File;
@@ -20,7 +20,7 @@ pub struct Search<'a> {
     matcher: RegexMatcher,
     searcher: Searcher,
     is_wanted: &'a dyn Fn() -> bool,
-    pub found: GrepFound,
+    pub found: GrepResult,
     bytes: usize,
     /// The first bytes of a file.
     start: Vec<u8>,
@@ -39,7 +39,7 @@ impl<'a> Search<'a> {
             matcher,
             searcher: searcher.build(),
             is_wanted,
-            found: GrepFound::default(),
+            found: GrepResult::default(),
             bytes: 0,
             start: Vec::with_capacity(START),
         }
@@ -87,7 +87,7 @@ impl Read for Wanted<'_> {
 /// The lines of one file.
 struct Lines<'a> {
     query: &'a GrepQuery,
-    found: &'a mut GrepFound,
+    found: &'a mut GrepResult,
     bytes: usize,
     name: &'a str,
 }

@@ -8,7 +8,7 @@ use super::{
     list,
     quota::Quota,
     root::Files,
-    touched::{FileTouched, Touched},
+    touched::{Touched, TouchedFile},
     walk,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,15 +18,15 @@ const MAX_HANDLES: usize = 64;
 
 /// A session; clones are the same one. Each operation locks it, so that whoever closes it waits for one that is under way.
 #[derive(Clone)]
-pub struct Session {
+pub struct FileSession {
     open: Arc<Mutex<Open>>,
 }
 
 /// What a session came to.
 #[derive(Debug, Default)]
-pub struct Account {
+pub struct FileReport {
     /// The files that it touched, in name order.
-    pub touched: Vec<FileTouched>,
+    pub touched: Vec<TouchedFile>,
     /// Bytes that it read.
     pub bytes_read: u64,
     /// Bytes that counted against its limit.
@@ -45,7 +45,7 @@ struct Open {
     closed: bool,
 }
 
-impl Session {
+impl FileSession {
     /// A session within a quota.
     pub fn new(files: Files, quota: Quota) -> Self {
         let open =
@@ -160,14 +160,14 @@ impl Session {
     }
 
     /// The account, if it needs no look at the disk and nothing is under way; the session is closed then.
-    pub fn finish_now(&self) -> Option<Account> {
+    pub fn finish_now(&self) -> Option<FileReport> {
         let mut open = self.open.try_lock().ok()?;
         let idle = open.touched.is_empty() && open.handles.iter().all(Option::is_none);
         idle.then(|| open.finish())
     }
 
     /// Closes the session and all its files; waits for an operation that is under way. Later ones are refused.
-    pub fn finish(&self) -> Account {
+    pub fn finish(&self) -> FileReport {
         self.lock_always().finish()
     }
 
@@ -223,10 +223,10 @@ impl Open {
         }
     }
 
-    fn finish(&mut self) -> Account {
+    fn finish(&mut self) -> FileReport {
         self.closed = true;
         self.close_all();
-        Account {
+        FileReport {
             touched: std::mem::take(&mut self.touched).report(&self.files),
             bytes_read: self.bytes_read,
             bytes_written: self.quota.bytes(),

@@ -12,7 +12,7 @@ const MAX_NAMES: usize = 1 << 20;
 /// A file that a run made, changed or removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct FileTouched {
+pub struct TouchedFile {
     /// The path, relative to the io dir.
     pub name: String,
     /// What became of it.
@@ -102,14 +102,14 @@ impl Touched {
     }
 
     /// Looks at the disk and tells what became of each.
-    pub fn report(self, files: &Files) -> Vec<FileTouched> {
+    pub fn report(self, files: &Files) -> Vec<TouchedFile> {
         let mut surveyor = walk::Surveyor::new(files);
         let report = |(path, mark): (FilePath, Mark)| {
             let name = path.name().to_owned();
             let op = if mark.only_appended { FileOperation::Append } else { FileOperation::Write };
             match surveyor.size(&path) {
-                Ok(None) => FileTouched { name, op: FileOperation::Remove, bytes: None, cut: false },
-                size => FileTouched { name, op, bytes: size.ok().flatten(), cut: mark.cut },
+                Ok(None) => TouchedFile { name, op: FileOperation::Remove, bytes: None, cut: false },
+                size => TouchedFile { name, op, bytes: size.ok().flatten(), cut: mark.cut },
             }
         };
         self.files.into_iter().map(report).collect()

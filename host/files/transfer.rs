@@ -4,7 +4,7 @@ use super::{
     error::FileError,
     quota::Quota,
     root::Files,
-    write::{WriteMode, Written},
+    write::{WriteMode, WriteResult},
 };
 
 impl Files {
@@ -13,7 +13,7 @@ impl Files {
         &self,
         files: impl IntoIterator<Item = (P, C)>,
         quota: &mut Quota,
-    ) -> Vec<Result<Written, FileError>> {
+    ) -> Vec<Result<WriteResult, FileError>> {
         let write = |(path, contents): (P, C)| self.write(path.as_ref(), contents.as_ref(), WriteMode::Overwrite, quota);
         files.into_iter().map(write).collect()
     }

@@ -3,7 +3,7 @@
 use super::{
     error::FileError,
     path::FilePath,
-    read::{CutBy, MAX_TEXT, TextPart},
+    read::{MAX_TEXT, TextPage, TruncatedBy},
 };
 
 /// The lines that were asked for, and what the rest of the file comes to.
@@ -88,7 +88,7 @@ impl Window {
     }
 
     /// What was asked for, once all has passed by.
-    pub fn part(mut self, path: &FilePath) -> Result<TextPart, FileError> {
+    pub fn part(mut self, path: &FilePath) -> Result<TextPage, FileError> {
         if self.open_line && self.takes() {
             self.lines += 1;
         }
@@ -111,9 +111,12 @@ impl Window {
             Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
         };
         let next = Some(self.offset + self.lines).filter(|next| *next <= total_lines);
-        let cut_by =
-            if self.line_cut || (next.is_some() && self.lines < self.limit) { Some(CutBy::Bytes) } else { next.map(|_| CutBy::Lines) };
+        let cut_by = if self.line_cut || (next.is_some() && self.lines < self.limit) {
+            Some(TruncatedBy::Bytes)
+        } else {
+            next.map(|_| TruncatedBy::Lines)
+        };
         let Self { offset: first, lines, bytes, line_cut, .. } = self;
-        Ok(TextPart { text, first, lines, total_lines, bytes, cut_by, line_cut, lossy, next })
+        Ok(TextPage { text, first, lines, total_lines, bytes, cut_by, line_cut, lossy, next })
     }
 }

@@ -32,7 +32,7 @@ pub enum WriteMode {
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Written {
+pub struct WriteResult {
     /// The path, relative to the io dir.
     pub name: String,
     /// Bytes that were written.
@@ -42,7 +42,7 @@ pub struct Written {
 /// What was edited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Edited {
+pub struct EditResult {
     /// The path, relative to the io dir.
     pub name: String,
     /// How often the text was replaced.
@@ -57,7 +57,7 @@ impl Files {
     /// # Errors
     ///
     /// When the path breaks a rule, a limit would be passed, there is a file that is not to be replaced, or the system refuses.
-    pub fn write(&self, path: &str, contents: &[u8], mode: WriteMode, quota: &mut Quota) -> Result<Written, FileError> {
+    pub fn write(&self, path: &str, contents: &[u8], mode: WriteMode, quota: &mut Quota) -> Result<WriteResult, FileError> {
         let path = self.resolve(path.as_bytes())?;
         match mode {
             WriteMode::Append => {
@@ -81,7 +81,7 @@ impl Files {
                 place(self, &path, contents, metadata.map_or(Target::NothingYet, Target::File), quota)?;
             }
         }
-        Ok(Written { name: path.name().to_owned(), bytes: contents.len() as u64 })
+        Ok(WriteResult { name: path.name().to_owned(), bytes: contents.len() as u64 })
     }
 
     fn append(&self, path: &FilePath, contents: &[u8], quota: &mut Quota) -> Result<(), FileError> {
@@ -110,7 +110,7 @@ impl Files {
     ///
     /// When the path breaks a rule, there is no such file, the text is not in it or more than once, a limit would be passed, or the
     /// system refuses.
-    pub fn edit(&self, path: &str, old: &str, new: &str, all: bool, quota: &mut Quota) -> Result<Edited, FileError> {
+    pub fn edit(&self, path: &str, old: &str, new: &str, all: bool, quota: &mut Quota) -> Result<EditResult, FileError> {
         let path = self.resolve(path.as_bytes())?;
         if old.is_empty() {
             return Err(FileError::argument(&path, "the text to replace is empty"));
@@ -145,7 +145,7 @@ impl Files {
         }
         edited.extend_from_slice(&contents[start..]);
         place(self, &path, &edited, Target::File(metadata), quota)?;
-        Ok(Edited { name: path.name().to_owned(), count: count as u64, bytes })
+        Ok(EditResult { name: path.name().to_owned(), count: count as u64, bytes })
     }
 
     /// Removes a file, and answers with its path, relative to the io dir. It blocks.

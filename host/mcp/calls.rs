@@ -9,6 +9,10 @@ use super::{
     tools::{Work, script::Arguments},
 };
 use crate::sdk::{Secret, Session};
+use crate::{
+    RunOptions, Script,
+    engine::{IoOptions, Listener, RunRejected},
+};
 use rmcp::{
     ErrorData, RoleServer,
     model::{CallToolResult, ContentBlock, ErrorCode, RequestMetaObject},
@@ -17,7 +21,6 @@ use rmcp::{
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
 use tokio_util::sync::CancellationToken;
-use toolscript::{Io, Listener, Refusal, RunOptions, Script};
 
 /// Too much is asked for at once; clients may try again.
 const BUSY: ErrorCode = ErrorCode(-32000);
@@ -34,7 +37,7 @@ impl Server {
         if let Some(sdk) = sdk {
             let session = credentials(&context.meta).and_then(|credentials| Session::new(Arc::clone(sdk), credentials));
             match session {
-                Ok(session) => options = options.with_tools(session),
+                Ok(session) => options = options.with_functions(session),
                 Err(error) => return Err(invalid(&format!("`_meta.auth`: {error}"))),
             }
         }
@@ -98,7 +101,7 @@ impl Server {
         &self,
         context: &RequestContext<RoleServer>,
         holds: usize,
-        work: impl FnOnce(&Io, &dyn Fn() -> bool) -> R + Send + 'static,
+        work: impl FnOnce(&IoOptions, &dyn Fn() -> bool) -> R + Send + 'static,
     ) -> Result<R, ErrorData> {
         if self.tenant.io.is_none() {
             return Err(method_not_found());
@@ -120,8 +123,8 @@ impl Server {
 /// The model mends its own mistakes; the rest is for its client.
 fn not_run(reason: NotRun) -> Result<CallToolResult, ErrorData> {
     match reason {
-        NotRun::Refused(refusal @ Refusal::ScriptTooLarge { .. }) => Ok(result::of_mistake(&Wrong(format!("`script`: {refusal}")))),
-        NotRun::Refused(Refusal::Limit(limit)) => Ok(result::of_mistake(&Wrong(format!("`timeout_ms`: {limit}")))),
+        NotRun::Refused(refusal @ RunRejected::ScriptTooLarge { .. }) => Ok(result::of_mistake(&Wrong(format!("`script`: {refusal}")))),
+        NotRun::Refused(RunRejected::Limit(limit)) => Ok(result::of_mistake(&Wrong(format!("`timeout_ms`: {limit}")))),
         NotRun::Failed(_) => Err(failed()),
         other => Err(busy(other)),
     }

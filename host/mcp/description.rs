@@ -1,11 +1,14 @@
 //! What a model reads about `execute_script`, made from the configuration in force.
 
 use crate::sdk::Sdk;
+use crate::{
+    Limits,
+    engine::{IoErrorMode, IoOptions},
+};
 use std::fmt::Write as _;
-use toolscript::{Io, IoErrors, Limits};
 
 /// A few words on what a script can do here.
-pub fn tool(limits: &Limits, io: Option<&Io>, sdk: Option<&Sdk>) -> String {
+pub fn tool(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> String {
     let mut text = format!(
         "Runs a Luau script in a sandbox and returns {{result, logs, files_touched}}: what the script returned as JSON, what it printed, \
          and the files it changed.\n\n\
@@ -29,7 +32,7 @@ pub fn tool(limits: &Limits, io: Option<&Io>, sdk: Option<&Sdk>) -> String {
         ),
         Some(io) => {
             let errors = match io.errors {
-                IoErrors::Return => "What the file system refuses is returned as nil, message, number; other errors are raised.",
+                IoErrorMode::Return => "What the file system refuses is returned as nil, message, number; other errors are raised.",
                 _ => "Errors are raised, those of files too, and end the script unless pcall catches them.",
             };
             text.push_str(&format!(

@@ -1,11 +1,11 @@
 //! What an operator counts: runs by outcome, seconds, fuel, bytes, the queue. Nothing in it names a tenant or a script.
 
+use crate::{Engine, Run};
 use prometheus_client::{
     encoding::{EncodeLabelSet, text},
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
-use toolscript::{Engine, Run};
 
 /// The media type of [`Metrics::text`].
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -28,7 +28,7 @@ pub use server::Server;
 pub use stdio::serve_stdio;
 pub use tenant::{Allotment, Settings, Tenant};
 
-use toolscript::Limits;
+use crate::Limits;
 
 /// Bytes of one message, at least.
 const MESSAGE: usize = 8 << 20;

@@ -3,6 +3,7 @@
 
 #![expect(deprecated, reason = "rmcp marks logging so, as the newest revision does; clients use it")]
 
+use crate::engine::{Listener, Progress};
 use rmcp::{
     Peer, RoleServer,
     model::{
@@ -16,7 +17,6 @@ use std::{
 };
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
-use toolscript::{Listener, Progress};
 
 /// Between two rounds, in each of which there is at most one message and one progress: 20 a second in all.
 const PACE: Duration = Duration::from_millis(100);

@@ -1,6 +1,7 @@
 //! The files of the io dir as resources: `io:///` and the name, percent-encoded.
 
 use super::arguments::invalid;
+use crate::{Files, files::FileError};
 use base64::Engine as _;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::{
@@ -8,7 +9,6 @@ use rmcp::{
     model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents},
 };
 use serde_json::json;
-use toolscript::{FileError, Files};
 
 /// In front of a name.
 const SCHEME: &str = "io:///";

@@ -1,9 +1,9 @@
 //! A run as the result of a tool call.
 
 use super::{arguments::Wrong, resources};
+use crate::{ErrorKind, Outcome, Run, ScriptError, files::FileOperation};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, object};
 use serde_json::{Value, json};
-use toolscript::{ErrorKind, FileOperation, Outcome, Run, ScriptError};
 
 /// Where `_meta` has what the run cost.
 const RECEIPT: &str = "toolscript/receipt";

@@ -6,6 +6,10 @@ use super::{
     tools::{DOCS_TOOLS, FILE_TOOLS, script},
 };
 use crate::sdk::Sdk;
+use crate::{
+    Engine, Limits, Run, RunOptions, Script,
+    engine::{IoOptions, RunQuota, RunRejected},
+};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use rmcp::model::Tool;
 use std::{
@@ -15,7 +19,6 @@ use std::{
 };
 use tokio::{runtime::Handle, sync::Semaphore, task::JoinError};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use toolscript::{Engine, Io, Limits, Refusal, Run, RunOptions, Script, Share};
 
 /// What a look at the files holds while it waits, at least in bytes, and how many of that size there may be: 32 MiB in all.
 const LOOK: usize = 256 << 10;
@@ -52,7 +55,7 @@ pub struct Allotment {
 /// One tenant.
 pub struct Tenant {
     pub settings: Arc<Settings>,
-    pub io: Option<Io>,
+    pub io: Option<IoOptions>,
     /// The tools, as they were at a revision of the functions.
     told: Mutex<Option<(u64, Arc<Vec<Tool>>)>>,
     pub changes: Changes,
@@ -60,7 +63,7 @@ pub struct Tenant {
     looking: Arc<Semaphore>,
     /// What those hold that wait for it.
     room: Arc<Semaphore>,
-    share: Option<Share>,
+    share: Option<RunQuota>,
     pace: Option<(NonZeroU32, DefaultDirectRateLimiter)>,
 }
 
@@ -68,7 +71,7 @@ pub struct Tenant {
 #[derive(Debug, thiserror::Error)]
 pub enum NotRun {
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] RunRejected),
     #[error("the server failed; the cause is in its log")]
     Failed(#[from] JoinError),
     #[error("busy: too much work on files is waiting; try again later")]
@@ -79,7 +82,7 @@ pub enum NotRun {
 
 impl Tenant {
     /// A tenant that has the server to itself, or is allotted a part of it.
-    pub fn new(settings: Arc<Settings>, io: Option<Io>, allotment: Option<Allotment>) -> Self {
+    pub fn new(settings: Arc<Settings>, io: Option<IoOptions>, allotment: Option<Allotment>) -> Self {
         Self {
             settings,
             io,
@@ -87,7 +90,7 @@ impl Tenant {
             changes: Changes::default(),
             looking: Arc::new(Semaphore::new(1)),
             room: Arc::new(Semaphore::new(MAX_LOOKS)),
-            share: allotment.map(|allotment| Share::new(allotment.running, allotment.waiting)),
+            share: allotment.map(|allotment| RunQuota::new(allotment.running, allotment.waiting)),
             pace: allotment.map(|allotment| (allotment.per_minute, RateLimiter::direct(Quota::per_minute(allotment.per_minute)))),
         }
     }
@@ -128,7 +131,7 @@ impl Tenant {
         &self,
         holds: usize,
         cancelled: CancellationToken,
-        work: impl FnOnce(&Io, &dyn Fn() -> bool) -> R + Send + 'static,
+        work: impl FnOnce(&IoOptions, &dyn Fn() -> bool) -> R + Send + 'static,
     ) -> Result<Option<R>, NotRun> {
         let Some(io) = self.io.clone() else { return Ok(None) };
         self.check_pace()?;
@@ -172,7 +175,7 @@ impl Tenant {
         self.check_pace()?;
         let _under_way = self.settings.runs.token();
         options.io = self.io.clone();
-        options.share = self.share.clone();
+        options.quota = self.share.clone();
         let engine = self.settings.engine.clone();
         let running = async move { engine.run(&script, options).await };
         let run = match &self.settings.scripts {
@@ -180,7 +183,7 @@ impl Tenant {
             None => running.await,
         };
         let run = run.inspect_err(|refusal| {
-            let reason = if matches!(refusal, Refusal::Busy { .. }) { "busy" } else { "invalid" };
+            let reason = if matches!(refusal, RunRejected::Busy { .. }) { "busy" } else { "invalid" };
             self.settings.metrics.refused(reason);
         })?;
         self.settings.metrics.ran(&run);

@@ -4,11 +4,11 @@ use super::{
     Execution, Sandbox,
     command::{Command, Source},
 };
-use crate::files::{Contents, Edited, FileError, FileInfo, GlobFound, GlobQuery, GrepFound, GrepQuery, WriteMode, Written};
+use crate::files::{EditResult, FileContents, FileError, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, WriteMode, WriteResult};
 use std::pin::Pin;
 
 /// What a call of a [`Backend`] will answer.
-pub type Reply<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A place with files and commands, as frameworks for agents have it; it can be used as `dyn Backend`.
 ///
@@ -19,29 +19,29 @@ pub trait Backend: Send + Sync {
     fn id(&self) -> &str;
 
     /// What is in a folder.
-    fn ls<'a>(&'a self, path: &'a str) -> Reply<'a, Result<Vec<FileInfo>, FileError>>;
+    fn ls<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Vec<FileInfo>, FileError>>;
 
     /// Lines of a text with their numbers in front, from an offset on, which counts from 0; the numbers count from 1. Where there is
     /// more, the last line says so.
-    fn read<'a>(&'a self, path: &'a str, offset: u64, limit: u64) -> Reply<'a, Result<String, FileError>>;
+    fn read<'a>(&'a self, path: &'a str, offset: u64, limit: u64) -> BoxFuture<'a, Result<String, FileError>>;
 
     /// All bytes of a file.
-    fn read_raw<'a>(&'a self, path: &'a str) -> Reply<'a, Result<Vec<u8>, FileError>>;
+    fn read_raw<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Vec<u8>, FileError>>;
 
     /// Writes a file that does not exist yet.
-    fn write<'a>(&'a self, path: &'a str, content: &'a str) -> Reply<'a, Result<Written, FileError>>;
+    fn write<'a>(&'a self, path: &'a str, content: &'a str) -> BoxFuture<'a, Result<WriteResult, FileError>>;
 
     /// Replaces a text that is in a file once, or all of it.
-    fn edit<'a>(&'a self, path: &'a str, old: &'a str, new: &'a str, replace_all: bool) -> Reply<'a, Result<Edited, FileError>>;
+    fn edit<'a>(&'a self, path: &'a str, old: &'a str, new: &'a str, replace_all: bool) -> BoxFuture<'a, Result<EditResult, FileError>>;
 
     /// Lines that have a text in them, taken literally.
-    fn grep<'a>(&'a self, pattern: &'a str, path: &'a str, glob: Option<&'a str>) -> Reply<'a, Result<GrepFound, FileError>>;
+    fn grep<'a>(&'a self, pattern: &'a str, path: &'a str, glob: Option<&'a str>) -> BoxFuture<'a, Result<GrepResult, FileError>>;
 
     /// Files and folders whose paths fit a pattern, from the folder on, or from home on if it begins with a `/`.
-    fn glob<'a>(&'a self, pattern: &'a str, path: &'a str) -> Reply<'a, Result<GlobFound, FileError>>;
+    fn glob<'a>(&'a self, pattern: &'a str, path: &'a str) -> BoxFuture<'a, Result<GlobResult, FileError>>;
 
     /// Runs a command; what is wrong with it is in the output.
-    fn execute<'a>(&'a self, command: &'a str) -> Reply<'a, Execution>;
+    fn execute<'a>(&'a self, command: &'a str) -> BoxFuture<'a, Execution>;
 }
 
 impl Backend for Sandbox {
@@ -49,25 +49,25 @@ impl Backend for Sandbox {
         self.id()
     }
 
-    fn ls<'a>(&'a self, path: &'a str) -> Reply<'a, Result<Vec<FileInfo>, FileError>> {
+    fn ls<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Vec<FileInfo>, FileError>> {
         Box::pin(async move { self.list(&from_home(path)).await })
     }
 
-    fn read<'a>(&'a self, path: &'a str, offset: u64, limit: u64) -> Reply<'a, Result<String, FileError>> {
+    fn read<'a>(&'a self, path: &'a str, offset: u64, limit: u64) -> BoxFuture<'a, Result<String, FileError>> {
         Box::pin(async move {
             match self.read(&from_home(path), offset.saturating_add(1), Some(limit)).await? {
-                Contents::Text(part) => Ok(part.shown(part.next.map(|next| next - 1))),
-                Contents::Image { mime_type, .. } => Err(FileError::Argument(format!("{path}: it is no text but {mime_type}"))),
-                Contents::Binary { .. } => Err(FileError::Argument(format!("{path}: it is no text"))),
+                FileContents::Text(part) => Ok(part.shown(part.next.map(|next| next - 1))),
+                FileContents::Image { mime_type, .. } => Err(FileError::Argument(format!("{path}: it is no text but {mime_type}"))),
+                FileContents::Binary { .. } => Err(FileError::Argument(format!("{path}: it is no text"))),
             }
         })
     }
 
-    fn read_raw<'a>(&'a self, path: &'a str) -> Reply<'a, Result<Vec<u8>, FileError>> {
+    fn read_raw<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Vec<u8>, FileError>> {
         Box::pin(async move { self.read_raw(&from_home(path)).await })
     }
 
-    fn write<'a>(&'a self, path: &'a str, content: &'a str) -> Reply<'a, Result<Written, FileError>> {
+    fn write<'a>(&'a self, path: &'a str, content: &'a str) -> BoxFuture<'a, Result<WriteResult, FileError>> {
         Box::pin(async move {
             let mut written = self.write(&from_home(path), content, WriteMode::Create).await?;
             written.name.insert(0, '/');
@@ -75,7 +75,7 @@ impl Backend for Sandbox {
         })
     }
 
-    fn edit<'a>(&'a self, path: &'a str, old: &'a str, new: &'a str, replace_all: bool) -> Reply<'a, Result<Edited, FileError>> {
+    fn edit<'a>(&'a self, path: &'a str, old: &'a str, new: &'a str, replace_all: bool) -> BoxFuture<'a, Result<EditResult, FileError>> {
         Box::pin(async move {
             let mut edited = self.edit(&from_home(path), old, new, replace_all).await?;
             edited.name.insert(0, '/');
@@ -83,7 +83,7 @@ impl Backend for Sandbox {
         })
     }
 
-    fn grep<'a>(&'a self, pattern: &'a str, path: &'a str, glob: Option<&'a str>) -> Reply<'a, Result<GrepFound, FileError>> {
+    fn grep<'a>(&'a self, pattern: &'a str, path: &'a str, glob: Option<&'a str>) -> BoxFuture<'a, Result<GrepResult, FileError>> {
         Box::pin(async move {
             let mut query = GrepQuery::new(pattern).in_path(from_home(path));
             // A slash in front of a pattern for names makes it one for paths.
@@ -94,7 +94,7 @@ impl Backend for Sandbox {
         })
     }
 
-    fn glob<'a>(&'a self, pattern: &'a str, path: &'a str) -> Reply<'a, Result<GlobFound, FileError>> {
+    fn glob<'a>(&'a self, pattern: &'a str, path: &'a str) -> BoxFuture<'a, Result<GlobResult, FileError>> {
         Box::pin(async move {
             let query = match pattern.strip_prefix('/') {
                 Some(rest) => GlobQuery::new(rest).in_folder("~"),
@@ -106,7 +106,7 @@ impl Backend for Sandbox {
         })
     }
 
-    fn execute<'a>(&'a self, command: &'a str) -> Reply<'a, Execution> {
+    fn execute<'a>(&'a self, command: &'a str) -> BoxFuture<'a, Execution> {
         Box::pin(async move {
             match Command::parse(command) {
                 Ok(Command { script: Source::File(path), arguments }) => {

@@ -5,7 +5,7 @@ use super::{
     command::{Command, Source},
 };
 use crate::{
-    bridge::Listener,
+    engine::bridge::Listener,
     engine::{Outcome, Run, RunOptions, Script},
 };
 use std::{sync::Arc, time::Duration};
@@ -42,7 +42,7 @@ impl ExecOptions {
 
     /// The same options with this folder.
     #[must_use]
-    pub fn with_working(mut self, folder: impl Into<String>) -> Self {
+    pub fn with_working_directory(mut self, folder: impl Into<String>) -> Self {
         self.working = Some(folder.into());
         self
     }
@@ -111,7 +111,7 @@ impl Sandbox {
     pub async fn exec(&self, script: impl Into<Vec<u8>>, options: ExecOptions) -> Execution {
         let mut io = self.io.clone();
         if let Some(folder) = &options.working {
-            io.files = match io.files.with_working(folder) {
+            io.files = match io.files.with_working_directory(folder) {
                 Ok(files) => files,
                 Err(error) => return Execution::not_run(&format!("the working folder: {error}")),
             };
@@ -120,7 +120,7 @@ impl Sandbox {
         limits.timeout = options.timeout.map_or(limits.timeout, |timeout| timeout.min(limits.timeout));
         let mut run_options = RunOptions::default().with_limits(limits).with_io(io).with_cancellation(options.cancellation);
         run_options.listener = options.listener;
-        run_options.share = self.share.clone();
+        run_options.quota = self.share.clone();
         let script = Script::new(script).with_arguments(options.arguments);
         match self.engine.run(&script, run_options).await {
             Ok(run) => Execution::of_run(run),

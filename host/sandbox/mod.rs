@@ -6,12 +6,12 @@ mod backend;
 mod command;
 mod exec;
 
-pub use backend::{Backend, Reply};
+pub use backend::{Backend, BoxFuture};
 pub use exec::{ExecOptions, Execution};
 
 use crate::{
-    engine::{Engine, Io, Limits, Share},
-    files::{Contents, Edited, FileError, FileInfo, Files, GlobFound, GlobQuery, GrepFound, GrepQuery, WriteMode, Written},
+    engine::{Engine, IoOptions, Limits, RunQuota},
+    files::{EditResult, FileContents, FileError, FileInfo, Files, GlobQuery, GlobResult, GrepQuery, GrepResult, WriteMode, WriteResult},
     random::random,
 };
 use std::{sync::Arc, time::Instant};
@@ -20,23 +20,23 @@ use tokio_util::sync::CancellationToken;
 /// One directory and what may be done with it: read, write, edit, list, search, and run scripts. Cloning is cheap, and all clones are
 /// the same sandbox.
 ///
-/// Paths are relative, as in a script: they start at the [working folder](Self::with_working), and `~/` in front of one means home,
+/// Paths are relative, as in a script: they start at the [working folder](Self::with_working_directory), and `~/` in front of one means home,
 /// the directory itself. Names in results and errors always count from home. Each call may write as much as one run, by
-/// [`Io::max_bytes`] and [`Io::max_files`], and read as many bytes.
+/// [`IoOptions::max_bytes`] and [`IoOptions::max_files`], and read as many bytes.
 ///
 /// Its methods need a tokio runtime. A call whose future is dropped ends what it began with, or stops.
 #[derive(Clone)]
 pub struct Sandbox {
     engine: Engine,
-    io: Io,
+    io: IoOptions,
     limits: Limits,
-    share: Option<Share>,
+    share: Option<RunQuota>,
     id: Arc<str>,
 }
 
 impl Sandbox {
-    /// A sandbox with the files of a directory, or with [`Io`] if its limits are not the default ones.
-    pub fn new(engine: Engine, io: impl Into<Io>) -> Self {
+    /// A sandbox with the files of a directory, or with [`IoOptions`] if its limits are not the default ones.
+    pub fn new(engine: Engine, io: impl Into<IoOptions>) -> Self {
         let mut io = io.into();
         io.files = io.files.with_home();
         let id = format!("toolscript-{:016x}", random());
@@ -52,7 +52,7 @@ impl Sandbox {
 
     /// The same sandbox, whose scripts take part in an engine with others.
     #[must_use]
-    pub fn with_share(mut self, share: Share) -> Self {
+    pub fn with_quota(mut self, share: RunQuota) -> Self {
         self.share = Some(share);
         self
     }
@@ -69,8 +69,8 @@ impl Sandbox {
     /// # Errors
     ///
     /// When the path breaks a rule.
-    pub fn with_working(mut self, folder: &str) -> Result<Self, FileError> {
-        self.io.files = self.io.files.with_working(folder)?;
+    pub fn with_working_directory(mut self, folder: &str) -> Result<Self, FileError> {
+        self.io.files = self.io.files.with_working_directory(folder)?;
         Ok(self)
     }
 
@@ -97,7 +97,7 @@ impl Sandbox {
     /// # Errors
     ///
     /// As [`Files::read`].
-    pub async fn read(&self, path: &str, offset: u64, limit: Option<u64>) -> Result<Contents, FileError> {
+    pub async fn read(&self, path: &str, offset: u64, limit: Option<u64>) -> Result<FileContents, FileError> {
         let path = path.to_owned();
         self.searching(move |io, is_wanted| io.files.read(&path, offset, limit, io.max_bytes, is_wanted)).await
     }
@@ -117,7 +117,7 @@ impl Sandbox {
     /// # Errors
     ///
     /// As [`Files::write`].
-    pub async fn write(&self, path: &str, contents: impl Into<Vec<u8>>, mode: WriteMode) -> Result<Written, FileError> {
+    pub async fn write(&self, path: &str, contents: impl Into<Vec<u8>>, mode: WriteMode) -> Result<WriteResult, FileError> {
         let (path, contents) = (path.to_owned(), contents.into());
         self.blocking(move |io| io.files.write(&path, &contents, mode, &mut io.quota())).await
     }
@@ -127,7 +127,7 @@ impl Sandbox {
     /// # Errors
     ///
     /// As [`Files::edit`].
-    pub async fn edit(&self, path: &str, old: &str, new: &str, all: bool) -> Result<Edited, FileError> {
+    pub async fn edit(&self, path: &str, old: &str, new: &str, all: bool) -> Result<EditResult, FileError> {
         let (path, old, new) = (path.to_owned(), old.to_owned(), new.to_owned());
         self.blocking(move |io| io.files.edit(&path, &old, &new, all, &mut io.quota())).await
     }
@@ -147,7 +147,7 @@ impl Sandbox {
     /// # Errors
     ///
     /// As [`Files::glob`].
-    pub async fn glob(&self, query: GlobQuery) -> Result<GlobFound, FileError> {
+    pub async fn glob(&self, query: GlobQuery) -> Result<GlobResult, FileError> {
         self.searching(move |io, is_wanted| io.files.glob(&query, is_wanted)).await
     }
 
@@ -156,7 +156,7 @@ impl Sandbox {
     /// # Errors
     ///
     /// As [`Files::grep`].
-    pub async fn grep(&self, query: GrepQuery) -> Result<GrepFound, FileError> {
+    pub async fn grep(&self, query: GrepQuery) -> Result<GrepResult, FileError> {
         self.searching(move |io, is_wanted| io.files.grep(&query, is_wanted)).await
     }
 
@@ -171,7 +171,7 @@ impl Sandbox {
     }
 
     /// Writes many files, in place of those that exist, with a result for each in their order.
-    pub async fn upload(&self, uploads: Vec<(String, Vec<u8>)>) -> Vec<Result<Written, FileError>> {
+    pub async fn upload(&self, uploads: Vec<(String, Vec<u8>)>) -> Vec<Result<WriteResult, FileError>> {
         let count = uploads.len();
         let uploaded = self.blocking(move |io| Ok(io.files.upload(uploads, &mut io.quota()))).await;
         uploaded.unwrap_or_else(|error| vec![Err(error); count])
@@ -186,7 +186,7 @@ impl Sandbox {
 
     async fn searching<R: Send + 'static>(
         &self,
-        work: impl FnOnce(&Io, &dyn Fn() -> bool) -> Result<R, FileError> + Send + 'static,
+        work: impl FnOnce(&IoOptions, &dyn Fn() -> bool) -> Result<R, FileError> + Send + 'static,
     ) -> Result<R, FileError> {
         let gone = CancellationToken::new();
         let _gone = gone.clone().drop_guard();
@@ -194,7 +194,10 @@ impl Sandbox {
         self.blocking(move |io| work(io, &|| !gone.is_cancelled() && started.elapsed() < timeout)).await
     }
 
-    async fn blocking<R: Send + 'static>(&self, work: impl FnOnce(&Io) -> Result<R, FileError> + Send + 'static) -> Result<R, FileError> {
+    async fn blocking<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&IoOptions) -> Result<R, FileError> + Send + 'static,
+    ) -> Result<R, FileError> {
         let io = self.io.clone();
         tokio::task::spawn_blocking(move || work(&io)).await.unwrap_or_else(|error| {
             tracing::error!(%error, "a file operation did not end");

@@ -49,8 +49,8 @@ pub fn prefix(function: &Function) -> String {
     format!("{}{}", pascal_case(&function.source), pascal_case(&function.name))
 }
 
-/// A text without breaks.
-pub fn one_line(text: &str) -> String {
+/// Replaces each run of white space with one space.
+pub fn collapse_whitespace(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -59,7 +59,7 @@ const MAX_SUMMARY: usize = 120;
 
 /// What a function does, in a line of a list: the first of these that says something.
 pub fn summary(texts: &[&str]) -> String {
-    let said = texts.iter().map(|text| one_line(text)).find(|text| !text.is_empty()).unwrap_or_default();
+    let said = texts.iter().map(|text| collapse_whitespace(text)).find(|text| !text.is_empty()).unwrap_or_default();
     match said.char_indices().nth(MAX_SUMMARY) {
         None => said,
         Some((end, _)) => format!("{}…", said[..end].trim_end()),

@@ -3,6 +3,7 @@
 //! Security: which addresses may be connected to is decided on what a name resolves to, and those very addresses are connected to.
 //! Redirects are not followed, proxies of the environment are not used, and what comes back has a limit.
 
+use crate::functions::ResponseBudget;
 use reqwest::{
     Client, Request,
     dns::{Addrs, Name, Resolve, Resolving},
@@ -17,7 +18,6 @@ use std::{
     sync::{Arc, OnceLock},
     time::Duration,
 };
-use toolscript::Room;
 use url::{Host, Url};
 
 /// For a connection to be made; the whole call ends with the script's time.
@@ -62,7 +62,7 @@ impl Egress {
     }
 
     /// Sends a request, and reads as much of the answer as there is room for. An error is for the script.
-    pub async fn send(&self, request: Request, room: &Room) -> Result<Answer, String> {
+    pub async fn send(&self, request: Request, room: &ResponseBudget) -> Result<Answer, String> {
         self.check_host(request.url())?;
         let mut response = self.client()?.execute(request).await.map_err(|error| explain(&error))?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());

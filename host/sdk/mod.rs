@@ -259,7 +259,7 @@ impl Sdk {
     }
 
     /// Makes a call.
-    async fn call(&self, call: toolscript::ToolCall, session: &Session) -> Result<toolscript::ToolReply, String> {
+    async fn call(&self, call: crate::functions::FunctionCall, session: &Session) -> Result<crate::functions::FunctionResponse, String> {
         let catalogue = self.catalogue();
         let function = catalogue.get(&call.name).ok_or_else(|| self.explain_missing(&call.name))?;
         let (secret, connection) = session.credential(&function.source);

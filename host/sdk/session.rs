@@ -1,8 +1,8 @@
 //! The functions as one run has them, with the credentials that it brought.
 
 use super::{Sdk, Secret, upstream::PrivateConnection};
+use crate::functions::{FunctionCall, FunctionProvider, FunctionResponse};
 use std::{collections::BTreeMap, pin::Pin, sync::Arc};
-use toolscript::{ToolCall, ToolReply, Tools};
 
 /// The functions of one run.
 pub struct Session {
@@ -39,12 +39,12 @@ impl Session {
     }
 }
 
-impl Tools for Session {
+impl FunctionProvider for Session {
     fn names(&self) -> Vec<String> {
         self.sdk.catalogue().names()
     }
 
-    fn call(&self, call: ToolCall) -> Pin<Box<dyn Future<Output = Result<ToolReply, String>> + Send + '_>> {
+    fn call(&self, call: FunctionCall) -> Pin<Box<dyn Future<Output = Result<FunctionResponse, String>> + Send + '_>> {
         Box::pin(self.sdk.call(call, self))
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::{error::Error, time::Duration};
-use toolscript::{Engine, ExecOptions, Files, Limits, Listener, Sandbox, WriteMode};
+use toolscript::{Engine, Files, Limits, Sandbox, engine::Listener, files::WriteMode, sandbox::ExecOptions};
 
 #[derive(Deserialize)]
 struct Query {

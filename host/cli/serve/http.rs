@@ -1,6 +1,7 @@
 //! What a server over HTTP is told: by flags, the environment and the configuration, in this order.
 
 use super::{only_over_http, signals};
+use crate::{Limits, engine::IoOptions};
 use crate::{
     config::{Config, Transport},
     mcp::{
@@ -15,7 +16,6 @@ use std::{
     sync::Arc,
 };
 use tokio::net::TcpListener;
-use toolscript::{Io, Limits};
 use url::Url;
 
 /// Where a server listens if nobody says: for this machine only.
@@ -185,7 +185,7 @@ impl Http {
     }
 
     /// Serves until a signal comes.
-    pub async fn serve(self, listener: TcpListener, settings: Arc<Settings>, io: Option<Io>) -> Result<()> {
+    pub async fn serve(self, listener: TcpListener, settings: Arc<Settings>, io: Option<IoOptions>) -> Result<()> {
         let address = listener.local_addr()?;
         tokio::spawn(signals::drain_on_signal(settings.draining.clone(), settings.shutdown.clone()));
         let door = match self.auth {

@@ -5,6 +5,7 @@ use crate::mcp::{
     server::Server,
     tenant::{Allotment, Settings, Tenant},
 };
+use crate::{Files, engine::IoOptions};
 use anyhow::{Context as _, Result};
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::HeaderMap;
@@ -16,7 +17,6 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::sync::{OnceCell, Semaphore};
-use toolscript::{Files, Io};
 
 /// Tenants that the server remembers at once; those that are not busy and have not asked for a while make room for others.
 const MAX_TENANTS: usize = 10_000;
@@ -88,7 +88,7 @@ pub struct Tenants {
     settings: Arc<Settings>,
     shares: Shares,
     /// The io dir, with a folder for each tenant in it.
-    io: Option<Io>,
+    io: Option<IoOptions>,
     issuer: String,
     places: Mutex<HashMap<String, Remembered>>,
 }
@@ -99,7 +99,7 @@ struct Remembered {
 }
 
 impl Tenants {
-    pub fn new(settings: Arc<Settings>, shares: Shares, io: Option<Io>, issuer: &str) -> Self {
+    pub fn new(settings: Arc<Settings>, shares: Shares, io: Option<IoOptions>, issuer: &str) -> Self {
         Self { settings, shares, io, issuer: issuer.into(), places: Mutex::default() }
     }
 

@@ -1,9 +1,9 @@
 //! `write_file` and `edit_file`.
 
 use super::{Answer, FileTool, Work, changes, count};
-use crate::{mcp::arguments::Wrong, names::one_line};
+use crate::files::WriteMode;
+use crate::{mcp::arguments::Wrong, text::one_line};
 use serde_json::json;
-use toolscript::WriteMode;
 
 pub const WRITE: FileTool = FileTool {
     name: "write_file",

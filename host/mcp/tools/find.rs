@@ -1,9 +1,9 @@
 //! `list_files`, `glob_files` and `grep_files`.
 
 use super::{Answer, FileTool, Work, count, looks};
-use crate::names::{moment, one_line};
+use crate::files::{FileInfo, FileKind, GlobQuery, GrepQuery};
+use crate::{text::one_line, timestamp::format_rfc3339};
 use serde_json::{Value, json};
-use toolscript::{FileInfo, FileKind, GlobQuery, GrepQuery};
 
 /// Names in one answer, and bytes of them all: what a model can read in one go.
 const MAX_NAMES: usize = 1000;
@@ -180,7 +180,7 @@ fn line(info: &FileInfo) -> String {
         FileKind::File => count(info.bytes, "byte", "bytes"),
         other => other.name().into(),
     };
-    let modified = info.modified.and_then(moment).map(|time| format!(", {time}")).unwrap_or_default();
+    let modified = info.modified.and_then(format_rfc3339).map(|time| format!(", {time}")).unwrap_or_default();
     format!("{} ({what}{modified})", one_line(&info.name))
 }
 
@@ -189,7 +189,7 @@ fn entry(key: &str, info: &FileInfo) -> Value {
     if info.kind == FileKind::File {
         entry["bytes"] = json!(info.bytes);
     }
-    if let Some(time) = info.modified.and_then(moment) {
+    if let Some(time) = info.modified.and_then(format_rfc3339) {
         entry["modified"] = json!(time);
     }
     entry

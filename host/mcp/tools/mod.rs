@@ -12,13 +12,13 @@ use super::{
     arguments::{Fields, Wrong},
     resources,
 };
+use crate::{engine::IoOptions, files::FileError};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations, object};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use toolscript::{FileError, Io};
 
 /// Work on files, which may block and asks on the way whether to go on.
-type Run = dyn FnOnce(&Io, &dyn Fn() -> bool) -> Result<Answer, FileError> + Send;
+type Run = dyn FnOnce(&IoOptions, &dyn Fn() -> bool) -> Result<Answer, FileError> + Send;
 
 /// What such a tool does with the files, once its arguments are known.
 pub struct Work {
@@ -28,7 +28,7 @@ pub struct Work {
 }
 
 impl Work {
-    fn new(holds: usize, run: impl FnOnce(&Io, &dyn Fn() -> bool) -> Result<Answer, FileError> + Send + 'static) -> Self {
+    fn new(holds: usize, run: impl FnOnce(&IoOptions, &dyn Fn() -> bool) -> Result<Answer, FileError> + Send + 'static) -> Self {
         Self { holds, run: Box::new(run) }
     }
 }

@@ -1,11 +1,11 @@
 //! `read_file`.
 
 use super::{Answer, FileTool, Work, looks};
-use crate::names::one_line;
+use crate::files::{FileContents, TextPage};
+use crate::text::one_line;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rmcp::model::ContentBlock;
 use serde_json::{Map, Value, json};
-use toolscript::{Contents, TextPart};
 
 /// Bytes of an image or of other binary contents: an image becomes one message.
 const MAX_BYTES: u64 = 4 << 20;
@@ -50,22 +50,21 @@ pub const READ: FileTool = FileTool {
     },
 };
 
-fn answer(path: &str, contents: Contents) -> Answer {
+fn answer(path: &str, contents: FileContents) -> Answer {
     match contents {
-        Contents::Text(part) => text(path, &part),
-        Contents::Image { mime_type, bytes } => {
+        FileContents::Text(part) => text(path, &part),
+        FileContents::Image { mime_type, bytes } => {
             let structure = json!({ "path": path, "kind": "image", "bytes": bytes.len(), "mime_type": mime_type });
             Answer { content: vec![ContentBlock::image(BASE64_STANDARD.encode(bytes), mime_type)], structure, changed: None }
         }
-        Contents::Binary { bytes } => {
+        FileContents::Binary { bytes } => {
             let structure = json!({ "path": path, "kind": "binary", "bytes": bytes.len() });
             Answer::new(format!("({} is no text: {} bytes; a script can read them)", one_line(path), bytes.len()), structure)
         }
-        _ => Answer::new(format!("({} is of an unknown kind)", one_line(path)), json!({ "path": path, "kind": "binary", "bytes": 0 })),
     }
 }
 
-fn text(path: &str, part: &TextPart) -> Answer {
+fn text(path: &str, part: &TextPage) -> Answer {
     let mut structure = Map::from_iter([
         ("path".to_owned(), json!(path)),
         ("kind".to_owned(), json!("text")),

@@ -1,5 +1,6 @@
 //! `execute_script`, as a client sees it.
 
+use crate::{Limits, engine::IoOptions};
 use crate::{
     mcp::{
         arguments::{Fields, Wrong},
@@ -10,13 +11,12 @@ use crate::{
 use rmcp::model::{JsonObject, Tool, ToolAnnotations, object};
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
-use toolscript::{Io, Limits};
 
 /// The tool that every server has.
 pub const EXECUTE_SCRIPT: &str = "execute_script";
 
 /// The tool, as the configuration in force makes it.
-pub fn definition(limits: &Limits, io: Option<&Io>, sdk: Option<&Sdk>) -> Tool {
+pub fn definition(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> Tool {
     let input = object(json!({
         "type": "object",
         "properties": {

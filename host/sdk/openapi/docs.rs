@@ -5,7 +5,7 @@ use super::{
     operation::{Parameter, Place},
 };
 use crate::sdk::{
-    docs::{Shape, one_line},
+    docs::{Shape, collapse_whitespace},
     luau::{Type, Types, key, pascal_case},
 };
 use std::fmt::Write as _;
@@ -55,7 +55,7 @@ impl Api {
             let _ = write!(text, "\n\nparams:\n{}", lines.join("\n"));
         }
         if let Some(body) = &operation.body {
-            let description = one_line(&body.description);
+            let description = collapse_whitespace(&body.description);
             let _ = write!(text, "\n\nbody: {}{}{description}", body.media_type, if description.is_empty() { "" } else { ": " });
         }
         text
@@ -71,7 +71,7 @@ fn line(parameter: &Parameter) -> Option<String> {
         Place::Cookie => "cookie",
     };
     let default = parameter.default.as_ref().map(|default| format!("default {default}"));
-    let description = Some(one_line(&parameter.description)).filter(|text| !text.is_empty());
+    let description = Some(collapse_whitespace(&parameter.description)).filter(|text| !text.is_empty());
     let said: Vec<String> = [description, default].into_iter().flatten().collect();
     (!said.is_empty()).then(|| format!("  {} ({place}): {}", parameter.name, said.join("; ")))
 }

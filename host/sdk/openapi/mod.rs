@@ -22,6 +22,7 @@ use super::{
     names::{Distinct, snake_case},
     secret::Secret,
 };
+use crate::functions::{FunctionResponse, FunctionValue, ResponseBudget};
 use body::Body;
 use operation::{Found, Parameter};
 use scheme::Scheme;
@@ -30,7 +31,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
-use toolscript::{Room, ToolReply, ToolValue};
 use url::Url;
 
 /// Bytes of a tag, and how many of them are told.
@@ -143,10 +143,10 @@ impl Api {
     pub async fn call(
         &self,
         operation: &Operation,
-        arguments: Vec<ToolValue>,
+        arguments: Vec<FunctionValue>,
         secret: Option<&Secret>,
-        room: &Room,
-    ) -> Result<ToolReply, String> {
+        room: &ResponseBudget,
+    ) -> Result<FunctionResponse, String> {
         let secret = secret.or(self.secret.as_ref());
         let mut request = request::build(self, operation, arguments)?;
         if let (Some(secret), Some(scheme)) = (secret, self.scheme_of(operation)) {

@@ -6,6 +6,7 @@ use super::{
     operation::{Operation, Parameter, Place},
     style,
 };
+use crate::functions::FunctionValue;
 use crate::sdk::{
     check::{Checks, checked},
     document::Node,
@@ -18,17 +19,16 @@ use reqwest::{
     multipart,
 };
 use serde_json::{Map, Value};
-use toolscript::ToolValue;
 use url::Url;
 
 /// What a script gave: parameters by name, and a body.
 struct Arguments {
     parameters: Map<String, Value>,
-    body: Option<ToolValue>,
+    body: Option<FunctionValue>,
 }
 
 /// A request for an operation, without credentials.
-pub fn build(api: &Api, operation: &Operation, arguments: Vec<ToolValue>) -> Result<Request, String> {
+pub fn build(api: &Api, operation: &Operation, arguments: Vec<FunctionValue>) -> Result<Request, String> {
     let Arguments { mut parameters, body } = sort(operation, api.visible(operation).next().is_some(), arguments)?;
     by_name(api, operation, &mut parameters);
     // Those that are frozen are as if they were not there.
@@ -102,7 +102,7 @@ fn by_name(api: &Api, operation: &Operation, given: &mut Map<String, Value>) {
 }
 
 /// The first argument is the parameters and the second is the body; where there are no parameters, one argument is the body.
-fn sort(operation: &Operation, has_parameters: bool, arguments: Vec<ToolValue>) -> Result<Arguments, String> {
+fn sort(operation: &Operation, has_parameters: bool, arguments: Vec<FunctionValue>) -> Result<Arguments, String> {
     let mut arguments = arguments.into_iter().map(|value| if is_null(&value) { None } else { Some(value) });
     let (first, second, third) = (arguments.next().flatten(), arguments.next().flatten(), arguments.next());
     if third.is_some() {
@@ -113,13 +113,13 @@ fn sort(operation: &Operation, has_parameters: bool, arguments: Vec<ToolValue>) 
     }
     let parameters = match first {
         None => Map::new(),
-        Some(ToolValue::Json(json)) => match weight::parse(&json).map_err(|error| format!("the parameters: {error}"))? {
+        Some(FunctionValue::Json(json)) => match weight::parse(&json).map_err(|error| format!("the parameters: {error}"))? {
             Value::Object(parameters) => parameters,
             // An empty table is written as a list.
             Value::Array(values) if values.is_empty() => Map::new(),
             _ => return Err("the first argument must be a table with the parameters".into()),
         },
-        Some(ToolValue::Bytes(_)) => return Err("the first argument must be a table with the parameters".into()),
+        Some(FunctionValue::Bytes(_)) => return Err("the first argument must be a table with the parameters".into()),
     };
     Ok(Arguments { parameters, body: second })
 }
@@ -153,8 +153,8 @@ fn refuse_other(api: &Api, operation: &Operation, parameter: &Parameter, key: &s
     Ok(())
 }
 
-fn is_null(value: &ToolValue) -> bool {
-    matches!(value, ToolValue::Json(json) if json.get() == "null")
+fn is_null(value: &FunctionValue) -> bool {
+    matches!(value, FunctionValue::Json(json) if json.get() == "null")
 }
 
 fn value_of(checks: &Checks, parameter: &Parameter, given: &mut Map<String, Value>) -> Result<Option<Value>, String> {
@@ -186,15 +186,15 @@ fn address(api: &Api, operation: &Operation, path: &str, query: &[String]) -> Re
     Ok(url)
 }
 
-fn put_body(api: &Api, expected: &Body, body: ToolValue, request: &mut Request) -> Result<(), String> {
+fn put_body(api: &Api, expected: &Body, body: FunctionValue, request: &mut Request) -> Result<(), String> {
     let kind = essence(&expected.media_type);
     let is_form = kind == "application/x-www-form-urlencoded";
     let is_multipart = kind == "multipart/form-data";
     let is_structure = is_json(&kind) || is_form || is_multipart;
     let value = match body {
-        ToolValue::Bytes(_) if is_structure => return Err("the body must be a table, not a buffer".into()),
-        ToolValue::Bytes(bytes) => return put_raw(request, &expected.media_type, bytes),
-        ToolValue::Json(json) => weight::parse(&json).map_err(|error| format!("the body: {error}"))?,
+        FunctionValue::Bytes(_) if is_structure => return Err("the body must be a table, not a buffer".into()),
+        FunctionValue::Bytes(bytes) => return put_raw(request, &expected.media_type, bytes),
+        FunctionValue::Json(json) => weight::parse(&json).map_err(|error| format!("the body: {error}"))?,
     };
     if !is_structure {
         let Value::String(text) = value else { return Err(format!("the body is {kind}: give a string or a buffer")) };

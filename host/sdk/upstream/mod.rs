@@ -20,6 +20,7 @@ use super::{
     names::{Distinct, snake_case},
     secret::Secret,
 };
+use crate::functions::{FunctionResponse, FunctionValue, ResponseBudget};
 use client::Client;
 use launch::Connection;
 use program::Program;
@@ -36,7 +37,6 @@ use tokio::{
     sync::{OnceCell, watch},
     time::Instant,
 };
-use toolscript::{Room, ToolReply, ToolValue};
 
 /// Tools of one server.
 const MAX_TOOLS: usize = 10_000;
@@ -134,7 +134,7 @@ impl Upstream {
     /// # Errors
     ///
     /// When the arguments do not fit, the server is down, or says no.
-    pub async fn call(&self, tool: &RemoteTool, arguments: Vec<ToolValue>, room: &Room) -> Result<ToolReply, String> {
+    pub async fn call(&self, tool: &RemoteTool, arguments: Vec<FunctionValue>, room: &ResponseBudget) -> Result<FunctionResponse, String> {
         let arguments = tool.arguments(arguments)?;
         let mut before = None;
         loop {
@@ -165,9 +165,9 @@ impl Upstream {
         secret: &Secret,
         connection: &PrivateConnection,
         tool: &RemoteTool,
-        arguments: Vec<ToolValue>,
-        room: &Room,
-    ) -> Result<ToolReply, String> {
+        arguments: Vec<FunctionValue>,
+        room: &ResponseBudget,
+    ) -> Result<FunctionResponse, String> {
         let arguments = tool.arguments(arguments)?;
         let connect = || async {
             let failed = |failure: Failure| format!("the server is not reached: {}", failure.public);
@@ -256,7 +256,12 @@ enum Broken {
     OnTheWay(String),
 }
 
-async fn call(peer: &Peer<RoleClient>, tool: &RemoteTool, arguments: JsonObject, room: &Room) -> Result<Result<ToolReply, String>, Broken> {
+async fn call(
+    peer: &Peer<RoleClient>,
+    tool: &RemoteTool,
+    arguments: JsonObject,
+    room: &ResponseBudget,
+) -> Result<Result<FunctionResponse, String>, Broken> {
     let mut request = CallToolRequestParams::new(tool.remote.clone());
     request.arguments = Some(arguments);
     match peer.call_tool_once(request).await {

@@ -1,16 +1,16 @@
 //! From what a tool answered to what a script gets.
 
+use crate::functions::{FunctionResponse, FunctionValue, ResponseBudget};
 use crate::sdk::secret::Secret;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{
     Value, json,
     value::{RawValue, to_raw_value},
 };
-use toolscript::{Room, ToolReply, ToolValue};
 
 /// Structured content is itself, one text is a string, and other contents are tables as the protocol has them; several are a list. An
 /// error is the text that the script raises.
-pub fn read(result: CallToolResult, room: &Room) -> Result<ToolReply, String> {
+pub fn read(result: CallToolResult, room: &ResponseBudget) -> Result<FunctionResponse, String> {
     if result.is_error == Some(true) {
         return Err(error_text(&result));
     }
@@ -28,12 +28,12 @@ pub fn read(result: CallToolResult, room: &Room) -> Result<ToolReply, String> {
             Err(several) => Value::Array(several),
         },
     };
-    let mut reply = ToolReply::new(ToolValue::Json(raw(&body, room)?));
+    let mut reply = FunctionResponse::new(FunctionValue::Json(raw(&body, room)?));
     reply.details = details.map(|details| raw(&details, room)).transpose()?;
     Ok(reply)
 }
 
-fn raw(value: &Value, room: &Room) -> Result<Box<RawValue>, String> {
+fn raw(value: &Value, room: &ResponseBudget) -> Result<Box<RawValue>, String> {
     let raw = to_raw_value(value).map_err(|error| format!("the answer can't be written as JSON: {error}"))?;
     room.take(raw.get().len())?;
     Ok(raw)
@@ -61,7 +61,7 @@ fn error_text(result: &CallToolResult) -> String {
 }
 
 /// A reply or an error without what the server was shown.
-pub fn without(reply: Result<ToolReply, String>, secrets: &[Secret]) -> Result<ToolReply, String> {
+pub fn without(reply: Result<FunctionResponse, String>, secrets: &[Secret]) -> Result<FunctionResponse, String> {
     if secrets.is_empty() {
         return reply;
     }
@@ -74,8 +74,8 @@ pub fn without(reply: Result<ToolReply, String>, secrets: &[Secret]) -> Result<T
             .map_err(|_| "the answer has what only the server should know, and can't be shown without".to_owned())
     };
     let mut reply = reply.map_err(|error| clean(&error))?;
-    if let ToolValue::Json(json) = &reply.body {
-        reply.body = ToolValue::Json(clean_json(json)?);
+    if let FunctionValue::Json(json) = &reply.body {
+        reply.body = FunctionValue::Json(clean_json(json)?);
     }
     reply.details = reply.details.as_deref().map(clean_json).transpose()?;
     Ok(reply)

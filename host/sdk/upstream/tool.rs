@@ -1,5 +1,6 @@
 //! A tool of another MCP server, as a function.
 
+use crate::functions::FunctionValue;
 use crate::sdk::{
     check::{Checks, checked},
     docs::Shape,
@@ -11,7 +12,6 @@ use crate::sdk::{
 use rmcp::model::{JsonObject, Tool};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use toolscript::ToolValue;
 
 /// A tool.
 pub struct RemoteTool {
@@ -53,13 +53,13 @@ impl RemoteTool {
     }
 
     /// The one argument, a table, if it fits the tool's schema.
-    pub fn arguments(&self, arguments: Vec<ToolValue>) -> Result<JsonObject, String> {
+    pub fn arguments(&self, arguments: Vec<FunctionValue>) -> Result<JsonObject, String> {
         let mut arguments = arguments.into_iter();
         let (first, None) = (arguments.next(), arguments.next()) else { return Err("it takes one argument, a table".into()) };
         let value = match first {
             None => Value::Object(Map::new()),
-            Some(ToolValue::Json(json)) => weight::parse(&json).map_err(|error| format!("the argument: {error}"))?,
-            Some(ToolValue::Bytes(_)) => return Err("the argument must be a table".into()),
+            Some(FunctionValue::Json(json)) => weight::parse(&json).map_err(|error| format!("the argument: {error}"))?,
+            Some(FunctionValue::Bytes(_)) => return Err("the argument must be a table".into()),
         };
         let mut value = match value {
             Value::Null => Value::Object(Map::new()),

@@ -1,0 +1,50 @@
+//! Errors in command-line arguments, as one line on standard error.
+
+use super::{EXIT_USAGE, output};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::{error::Error as _, process::ExitCode};
+
+/// Prints help and the version to standard output, and an error to standard error.
+pub fn report(error: &clap::Error) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) {
+        // A closed pipe is not an error.
+        let _ = error.print();
+        return if error.use_stderr() { ExitCode::from(EXIT_USAGE) } else { ExitCode::SUCCESS };
+    }
+    output::print_error(&format!("{} (see 'toolscript --help')", message(error)));
+    ExitCode::from(EXIT_USAGE)
+}
+
+/// Composes the message from the context that clap attaches to the error.
+fn message(error: &clap::Error) -> String {
+    let context = |kind| error.get(kind).map(ContextValue::to_string).unwrap_or_default();
+    let argument = context(ContextKind::InvalidArg);
+    let value = context(ContextKind::InvalidValue);
+    let message = match error.kind() {
+        ErrorKind::ArgumentConflict if context(ContextKind::PriorArg).is_empty() || context(ContextKind::PriorArg) == argument => {
+            format!("the argument '{argument}' cannot be used multiple times")
+        }
+        ErrorKind::ArgumentConflict => format!("the argument '{argument}' cannot be used with '{}'", context(ContextKind::PriorArg)),
+        ErrorKind::InvalidSubcommand => format!("unrecognized subcommand '{}'", context(ContextKind::InvalidSubcommand)),
+        ErrorKind::InvalidValue if value.is_empty() => format!("a value is required for '{argument}' but none was supplied"),
+        ErrorKind::InvalidValue => {
+            format!("invalid value '{value}' for '{argument}' [possible values: {}]", context(ContextKind::ValidValue))
+        }
+        ErrorKind::MissingRequiredArgument => format!("the following required arguments were not provided: {argument}"),
+        ErrorKind::UnknownArgument => format!("unexpected argument '{argument}' found"),
+        ErrorKind::ValueValidation => {
+            let reason = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+            format!("invalid value '{value}' for '{argument}'{reason}")
+        }
+        ErrorKind::TooManyValues => format!("unexpected value '{value}' for '{argument}' found; no more were expected"),
+        other => match argument.as_str() {
+            "" => other.to_string(),
+            argument => format!("{other}: '{argument}'"),
+        },
+    };
+    let suggestion = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue]
+        .into_iter()
+        .find_map(|kind| error.get(kind))
+        .map(|suggestion| format!("; did you mean '{suggestion}'?"));
+    message + &suggestion.unwrap_or_default()
+}

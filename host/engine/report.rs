@@ -1,0 +1,213 @@
+//! The account of a run that ended: its outcome and its receipt.
+//!
+//! Whatever the guest says is measured in its memory, cut or refused, and only then copied.
+
+use super::{
+    contract::{Failure, Kind},
+    limits::{ERROR_TEXT, RESULT_DEPTH},
+    meter::{Meter, Stop},
+    outcome::{ErrorKind, Outcome, ScriptError},
+    receipt::{HostCalls, Receipt},
+    run::{Ending, Run, State},
+    script::RunOptions,
+};
+use crate::{files, text::one_line};
+use serde_json::value::RawValue;
+use std::time::{Duration, Instant};
+use wasmtime::{
+    Store, Trap,
+    component::{WasmList, WasmStr},
+};
+
+/// What Luau says when memory has run out.
+const NO_MEMORY: &str = "not enough memory";
+
+/// The account of a run that never began.
+pub fn cancelled_while_waiting() -> Run {
+    let error = stop_error(Stop::Cancelled, Duration::ZERO);
+    let outcome = Outcome { result: Err(error), logs: Vec::new(), files_touched: Vec::new(), truncated: Vec::new() };
+    Run { outcome, receipt: Receipt { stopped_by: Some(ErrorKind::Cancelled), ..Receipt::default() } }
+}
+
+/// Takes the account of a run, whatever its end.
+pub fn conclude(store: Store<State>, ending: Ending, files: files::FileReport, options: &RunOptions, fuel: u64, started: Instant) -> Run {
+    let mut truncated = Vec::new();
+    let result = match ending {
+        Ending::Returned(Ok(json)) => take_result(&store, &json, options.limits.result),
+        Ending::Returned(Err(failure)) => Err(take_failure(&store, &failure, &mut truncated)),
+        Ending::Stopped(stop) => Err(stop_error(stop, options.limits.timeout)),
+        Ending::Trapped(error) => Err(trap_error(&error, &store.data().meter, options, fuel)),
+    };
+    let fuel_left = store.get_fuel().unwrap_or(0);
+    let State { imports, meter } = store.into_data();
+    let log_bytes = imports.log.used() as u64;
+    let (logs, logs_cut) = imports.log.finish();
+    if logs_cut {
+        truncated.insert(0, "logs");
+    }
+    let stopped_by = result.as_ref().err().map(|error| error.kind).filter(|kind| kind.is_stop());
+    let receipt = Receipt {
+        fuel: fuel.saturating_sub(fuel_left),
+        microseconds: microseconds(started.elapsed()),
+        memory_peak: meter.memory.peak as u64,
+        log_bytes,
+        result_bytes: result.as_ref().map_or(0, |json| json.get().len() as u64),
+        bytes_read: files.bytes_read,
+        bytes_written: files.bytes_written,
+        files_created: files.files_created,
+        host_calls: HostCalls { count: meter.host_calls, microseconds: microseconds(meter.host_time) },
+        stopped_by,
+    };
+    tracing::debug!(?receipt, "run ended");
+    Run { outcome: Outcome { result, logs, files_touched: files.touched, truncated }, receipt }
+}
+
+fn microseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The result is read in the guest's memory, and copied only if it is small enough and JSON.
+fn take_result(store: &Store<State>, json: &WasmStr, limit: usize) -> Result<Box<RawValue>, ScriptError> {
+    let invalid = |error: &dyn std::fmt::Display| {
+        tracing::error!(%error, "the guest returned a result that is not JSON");
+        internal()
+    };
+    let text = json.to_str(store).map_err(|error| invalid(&error))?;
+    if text.len() > limit {
+        let message =
+            format!("the result is {} bytes as JSON; at most {limit} are allowed: return less, or print or write it in parts", text.len());
+        return Err(error(ErrorKind::Result, message));
+    }
+    if !is_one_line_and_shallow(&text) {
+        return Err(invalid(&"it has control characters or is nested too deeply"));
+    }
+    RawValue::from_string(text.into_owned()).map_err(|error| invalid(&error))
+}
+
+/// What the guest's own encoder keeps to, and its readers rely on: a line break between tokens would end a line of JSON early,
+/// and a deep value would overflow the stack of a decoder that recurses.
+fn is_one_line_and_shallow(json: &str) -> bool {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    json.bytes().all(|byte| {
+        if in_string {
+            (in_string, escaped) = (escaped || byte != b'"', !escaped && byte == b'\\');
+        } else {
+            match byte {
+                b'"' => in_string = true,
+                b'[' | b'{' => depth += 1,
+                b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        byte >= b' ' && depth <= RESULT_DEPTH
+    })
+}
+
+fn take_failure(store: &Store<State>, failure: &Failure, truncated: &mut Vec<&'static str>) -> ScriptError {
+    let mut take = |bytes: &WasmList<u8>, name| {
+        let bytes = bytes.as_le_slice(store);
+        if bytes.len() > ERROR_TEXT {
+            truncated.push(name);
+        }
+        String::from_utf8_lossy(&bytes[..bytes.len().min(ERROR_TEXT)]).into_owned()
+    };
+    let mut message = escape_message(&take(&failure.message, "message"));
+    let traceback = Some(take(&failure.traceback, "traceback")).filter(|text| !text.is_empty());
+    if message.len() > ERROR_TEXT {
+        message.truncate(message.floor_char_boundary(ERROR_TEXT));
+        if truncated.first() != Some(&"message") {
+            truncated.insert(0, "message");
+        }
+    }
+    // `coroutine.wrap` raises the text anew, with its place in front.
+    let out_of_memory = store.data().meter.memory.denied && message.ends_with(NO_MEMORY);
+    let kind = match failure.kind {
+        Kind::Syntax => ErrorKind::Syntax,
+        Kind::Runtime if out_of_memory => ErrorKind::Memory,
+        Kind::Runtime => ErrorKind::Runtime,
+        Kind::Result => ErrorKind::Result,
+        Kind::Memory => ErrorKind::Memory,
+    };
+    ScriptError { kind, message, traceback }
+}
+
+/// Escapes all control characters in an error message, except tabs.
+fn escape_message(text: &str) -> String {
+    text.split('\t').map(one_line).collect::<Vec<_>>().join("\t")
+}
+
+fn trap_error(trap: &wasmtime::Error, meter: &Meter, options: &RunOptions, fuel: u64) -> ScriptError {
+    if let Some(stop) = trap.downcast_ref::<Stop>() {
+        return stop_error(*stop, options.limits.timeout);
+    }
+    match trap.downcast_ref::<Trap>() {
+        Some(Trap::OutOfFuel) => error(ErrorKind::Fuel, format!("the script used up its fuel ({fuel})")),
+        Some(Trap::StackOverflow) => error(ErrorKind::Runtime, "stack overflow".into()),
+        // Where the guest could not turn a refused allocation into an error, it ends itself, or can't raise the exception.
+        Some(Trap::UnreachableCodeReached) | None if meter.memory.denied => {
+            tracing::info!(error = format!("{trap:#}"), "the guest ended itself for lack of memory");
+            error(ErrorKind::Memory, NO_MEMORY.into())
+        }
+        _ => {
+            tracing::error!(error = format!("{trap:#}"), "the sandbox failed");
+            internal()
+        }
+    }
+}
+
+fn stop_error(stop: Stop, timeout: Duration) -> ScriptError {
+    match stop {
+        Stop::Deadline => error(ErrorKind::Timeout, format!("the script ran longer than {} s", timeout.as_secs_f64())),
+        Stop::Cancelled => error(ErrorKind::Cancelled, "the run was cancelled".into()),
+    }
+}
+
+fn internal() -> ScriptError {
+    error(ErrorKind::Internal, "the sandbox failed; the cause is in the host's log".into())
+}
+
+fn error(kind: ErrorKind, message: String) -> ScriptError {
+    ScriptError::new(kind, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Meter, escape_message, is_one_line_and_shallow, trap_error};
+    use crate::engine::{ErrorKind, RunOptions};
+    use wasmtime::Trap;
+
+    #[test]
+    fn a_trap_is_internal_and_tells_nothing_of_the_host() {
+        let options = RunOptions::default();
+        let meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
+        for error in [Trap::UnreachableCodeReached.into(), Trap::MemoryOutOfBounds.into(), wasmtime::Error::msg("/home/user/secret")] {
+            let error = trap_error(&error, &meter, &options, 1);
+            assert_eq!(error.kind, ErrorKind::Internal);
+            assert_eq!(error.message, "the sandbox failed; the cause is in the host's log");
+        }
+    }
+
+    #[test]
+    fn a_refused_allocation_does_not_hide_other_traps() {
+        let options = RunOptions::default();
+        let mut meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
+        meter.memory.denied = true;
+        let kind = |trap: Trap| trap_error(&trap.into(), &meter, &options, 1).kind;
+        assert_eq!(kind(Trap::UnreachableCodeReached), ErrorKind::Memory);
+        assert_eq!(kind(Trap::MemoryOutOfBounds), ErrorKind::Internal);
+        assert_eq!(kind(Trap::BadSignature), ErrorKind::Internal);
+    }
+
+    #[test]
+    fn a_result_of_the_guests_is_checked() {
+        assert!(is_one_line_and_shallow(r#"{"a":["[[\"{",1],"\\":{}}"#));
+        assert!(is_one_line_and_shallow(&format!("{}{}", "[".repeat(128), "]".repeat(128))));
+        assert!(!is_one_line_and_shallow(&format!("{}{}", "[".repeat(129), "]".repeat(129))));
+        assert!(!is_one_line_and_shallow("[1,\n2]"));
+    }
+
+    #[test]
+    fn a_message_is_one_line() {
+        assert_eq!(escape_message("a\nb\tc\u{1b}[1m\u{2028}é"), "a\\nb\tc\\u{1b}[1m\u{2028}é");
+    }
+}

@@ -1,0 +1,282 @@
+//! Executes the commands in README, CONTRIBUTING and docs, and checks that the pages are complete and their links valid.
+//!
+//! Each page has a temporary directory that contains `shop.yaml` from `examples/`. A block whose first line is a comment with a file
+//! name (`-- totals.luau`, `# toolscript.toml`) becomes that file. Each `sh` block is executed there, and its standard output must equal
+//! the `text` or `json` block that follows. An HTML comment directly before the block selects something else:
+//!
+//! - `<!-- run: server -->`: a server, which must print the following block on standard error and is then stopped.
+//! - `<!-- run: elsewhere: PATH -->`: not executed here, but by the file at PATH.
+//!
+//! `UPDATE_FIXTURES=1 cargo test pages` writes the outputs into the pages.
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufRead as _, BufReader},
+    ops::Range,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+use tempfile::TempDir;
+
+/// Pages beside those in `docs/`.
+const TOP_PAGES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
+
+/// Directories whose files pages refer to in backticks.
+const SOURCES: [&str; 9] = [".ci/", ".github/", "benches/", "docs/", "examples/", "guest/", "host/", "tests/", "wit/"];
+
+struct Page {
+    /// The path from the root of the repository.
+    name: String,
+    text: String,
+    blocks: Vec<Block>,
+    links: Vec<String>,
+    /// Texts in backticks.
+    codes: Vec<String>,
+    anchors: BTreeSet<String>,
+}
+
+/// A fenced block.
+struct Block {
+    language: String,
+    text: String,
+    /// The position of the text in the page, and of the text with its fences.
+    range: Range<usize>,
+    fenced: Range<usize>,
+    /// The contents of an HTML comment directly before the block.
+    comment: Option<String>,
+}
+
+impl Page {
+    fn read(name: &str) -> Self {
+        let text = fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut page = Self {
+            name: name.into(),
+            blocks: Vec::new(),
+            links: Vec::new(),
+            codes: Vec::new(),
+            anchors: BTreeSet::new(),
+            text: text.clone(),
+        };
+        let mut comment = None;
+        let mut block: Option<Block> = None;
+        let mut heading: Option<String> = None;
+        for (event, range) in Parser::new_ext(&text, Options::ENABLE_TABLES).into_offset_iter() {
+            match event {
+                Event::Html(html) => {
+                    let contents = html.trim().strip_prefix("<!--").and_then(|html| html.strip_suffix("-->"));
+                    comment = contents.map(|contents| contents.trim().to_owned());
+                }
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) => {
+                    let (language, start) = (language.into_string(), range.start);
+                    block = Some(Block { language, text: String::new(), range: start..start, fenced: range, comment: comment.take() });
+                }
+                Event::End(TagEnd::CodeBlock) => page.blocks.extend(block.take()),
+                Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+                Event::End(TagEnd::Heading(_)) => page.anchors.extend(heading.take().map(|heading| anchor(&heading))),
+                Event::Start(Tag::Link { dest_url, .. }) => page.links.push(dest_url.into_string()),
+                Event::Start(Tag::Paragraph) => comment = None,
+                Event::Text(part) | Event::Code(part) if heading.is_some() => heading.iter_mut().for_each(|text| text.push_str(&part)),
+                Event::Text(part) => {
+                    if let Some(block) = &mut block {
+                        let start = if block.text.is_empty() { range.start } else { block.range.start };
+                        block.range = start..range.end;
+                        block.text.push_str(&part);
+                    }
+                }
+                Event::Code(code) => page.codes.push(code.into_string()),
+                _ => {}
+            }
+        }
+        page
+    }
+
+    fn all() -> Vec<Self> {
+        let docs = fs::read_dir(root().join("docs")).expect("the directory docs");
+        let docs = docs.map(|entry| format!("docs/{}", entry.expect("an entry").file_name().to_string_lossy()));
+        let docs = docs.filter(|name| name.ends_with(".md"));
+        TOP_PAGES.into_iter().map(String::from).chain(docs).map(|name| Self::read(&name)).collect()
+    }
+
+    /// Executes the commands in order. Returns the outputs that differ from the page, with their positions.
+    fn run(&self) -> Vec<(Range<usize>, String)> {
+        let directory = TempDir::new().expect("a temporary directory");
+        fs::copy(root().join("examples/shop.yaml"), directory.path().join("shop.yaml")).expect("a copy of the specification");
+        let mut differences = Vec::new();
+        for (index, block) in self.blocks.iter().enumerate() {
+            if let Some(name) = block.file_name() {
+                fs::write(directory.path().join(name), &block.text).expect("a file of the page");
+            }
+            if block.language != "sh" {
+                continue;
+            }
+            let comment = block.comment.as_deref().unwrap_or_default();
+            if let Some(path) = comment.strip_prefix("run: elsewhere: ") {
+                assert!(root().join(path).is_file(), "{}: {path}, which executes this block, does not exist:\n{}", self.name, block.text);
+                continue;
+            }
+            let expected = self.blocks.get(index + 1).filter(|next| {
+                let between = &self.text[block.fenced.end..next.fenced.start];
+                between.trim().is_empty() && matches!(next.language.as_str(), "text" | "json")
+            });
+            let expected = expected.unwrap_or_else(|| panic!("{}: a block without output or marker:\n{}", self.name, block.text));
+            let actual = match comment {
+                "run: server" => first_line_of_server(directory.path(), &block.text),
+                "" => standard_output(directory.path(), &block.text),
+                other => panic!("{}: unknown marker: {other}", self.name),
+            };
+            if actual != expected.text {
+                differences.push((expected.range.clone(), actual));
+            }
+        }
+        differences
+    }
+}
+
+impl Block {
+    /// The name of the file that this block shows.
+    fn file_name(&self) -> Option<&str> {
+        let first = self.text.lines().next()?;
+        let name = match self.language.as_str() {
+            "luau" => first.strip_prefix("-- ")?,
+            "toml" => first.strip_prefix("# ")?,
+            _ => return None,
+        };
+        name.strip_suffix(&format!(".{}", self.language)).filter(|stem| !stem.contains(' ')).map(|_| name)
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Returns the anchor that GitHub gives a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|character| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_'));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+/// Prepares a shell command with `toolscript` in its `PATH`.
+fn shell(directory: &Path, command: &str) -> Command {
+    let programs = Path::new(env!("CARGO_BIN_EXE_toolscript")).parent().expect("a directory");
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("a PATH"));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(directory).env("PATH", path).stdin(Stdio::null());
+    shell
+}
+
+/// Runs a command. `cargo run` becomes the program that is built already, in the repository.
+fn standard_output(directory: &Path, command: &str) -> String {
+    let output = match command.strip_prefix("cargo run --release -- ") {
+        Some(arguments) => shell(root(), &format!("toolscript {arguments}")).output(),
+        None => shell(directory, command).output(),
+    };
+    String::from_utf8(output.expect("the output of a command").stdout).expect("UTF-8")
+}
+
+/// Starts a server on a free port, and stops it after its first line, which then has the default port.
+fn first_line_of_server(directory: &Path, command: &str) -> String {
+    let mut shell = shell(directory, &format!("exec {command}"));
+    let mut server = shell.env("TOOLSCRIPT_LISTEN", "127.0.0.1:0").stderr(Stdio::piped()).spawn().expect("a server");
+    let mut line = String::new();
+    let read = BufReader::new(server.stderr.take().expect("a pipe")).read_line(&mut line);
+    server.kill().and_then(|()| server.wait()).expect("the end of the server");
+    read.expect("a line");
+    match line.split_once("127.0.0.1:") {
+        Some((before, after)) => format!("{before}127.0.0.1:8080{}", after.trim_start_matches(|digit: char| digit.is_ascii_digit())),
+        None => line,
+    }
+}
+
+#[test]
+fn commands_print_what_the_pages_show() {
+    let mut failures = Vec::new();
+    for mut page in Page::all() {
+        for (range, actual) in page.run().into_iter().rev() {
+            failures.push(format!("{}\nexpected: {}\nactual: {actual}", page.name, &page.text[range.clone()]));
+            page.text.replace_range(range, &actual);
+        }
+        if std::env::var_os("UPDATE_FIXTURES").is_some() {
+            fs::write(root().join(&page.name), &page.text).expect("the page");
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn links_and_paths_in_the_pages_exist() {
+    let mut missing = Vec::new();
+    for page in Page::all() {
+        let directory = Path::new(&page.name).parent().expect("a directory");
+        for link in page.links.iter().filter(|link| !link.contains("://")) {
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() { PathBuf::from(&page.name) } else { directory.join(path) };
+            let exists = root().join(&target).exists();
+            if !exists || (!anchor.is_empty() && !Page::read(&target.to_string_lossy()).anchors.contains(anchor)) {
+                missing.push(format!("{}: the link {link}", page.name));
+            }
+        }
+        let is_path = |code: &&String| {
+            SOURCES.iter().any(|source| code.starts_with(source))
+                && code.chars().all(|character| character.is_ascii_alphanumeric() || "._/-".contains(character))
+        };
+        let paths = page.codes.iter().filter(is_path).filter(|path| !root().join(path).exists());
+        missing.extend(paths.map(|path| format!("{}: the path {path}", page.name)));
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn rust_examples_are_tested() {
+    let without_space = |text: &str| text.split_whitespace().collect::<String>();
+    let tested = without_space(include_str!("snippets.rs"));
+    for page in Page::all() {
+        for block in page.blocks.iter().filter(|block| block.language == "rust") {
+            assert!(tested.contains(&without_space(&block.text)), "{}: not in tests/cli/snippets.rs:\n{}", page.name, block.text);
+        }
+    }
+}
+
+#[test]
+fn every_global_is_documented() {
+    let script = r#"
+        local function list(prefix, value)
+            if type(value) ~= "table" or prefix == "_G" then return print(prefix) end
+            for key, member in value do list(prefix .. "." .. tostring(key), member) end
+        end
+        for name, value in getmetatable(getfenv()).__index do list(name, value) end"#;
+    let directory = TempDir::new().expect("a temporary directory");
+    let globals = standard_output(directory.path(), &format!("toolscript run -e '{script}'"));
+    assert!(globals.lines().count() > 150, "{globals}");
+    let page = Page::read("docs/scripts.md").text;
+    let missing: Vec<&str> = globals.lines().filter(|global| !page.contains(&format!("`{global}"))).collect();
+    assert!(missing.is_empty(), "docs/scripts.md lacks {missing:?}");
+}
+
+#[test]
+fn every_flag_and_key_is_documented() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let page = Page::read("docs/configuration.md").text;
+    let mut names = BTreeSet::new();
+    for command in ["run", "serve", "files grep", "files glob", "docs", "types", "component"] {
+        let help = standard_output(directory.path(), &format!("toolscript {command} --help"));
+        let flags = help.split_whitespace().filter(|word| word.starts_with("--"));
+        names.extend(flags.map(|flag| format!("`{}", flag.trim_end_matches([',', ';', ']']))));
+    }
+    for section in ["limits", "io", "server", "auth", "apis.a", "mcp_servers.a"] {
+        // The message lists the keys that exist.
+        fs::write(directory.path().join("toolscript.toml"), format!("[{section}]\nnonsense = 1\n")).expect("a configuration");
+        let message = standard_output(directory.path(), "toolscript files ls 2>&1");
+        let keys: Vec<&str> = message.split('`').skip(1).step_by(2).filter(|key| *key != "nonsense").collect();
+        assert!(keys.len() > 3, "{message}");
+        names.extend(keys.into_iter().map(|key| format!("`{key}`")));
+    }
+    let missing: Vec<&String> = names.iter().filter(|name| !page.contains(*name)).collect();
+    assert!(missing.is_empty(), "docs/configuration.md lacks {missing:?}");
+}
+
+#[test]
+fn the_readme_is_short() {
+    assert!(Page::read("README.md").text.lines().count() <= 200);
+}

@@ -1,0 +1,3 @@
+//! Tests of the artefacts for other hosts: the component and its WIT contract.
+
+mod component;

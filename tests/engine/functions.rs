@@ -1,0 +1,249 @@
+//! Functions of an embedder's own, as scripts call them.
+
+use crate::support::outcome;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::{
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+use tokio::sync::Notify;
+use toolscript::{
+    CancellationToken, Engine, ErrorKind, Functions, Limits, RunOptions, Script,
+    engine::EngineError,
+    functions::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, InvalidFunction},
+};
+
+#[derive(Deserialize)]
+struct Place {
+    #[serde(default)]
+    city: String,
+}
+
+#[derive(Serialize)]
+struct Weather {
+    degrees: i32,
+    wind: Option<f64>,
+}
+
+fn functions() -> Functions {
+    Functions::new()
+        .with("weather.today", |place: Place| match place.city.as_str() {
+            "" => Ok(Weather { degrees: 0, wind: None }),
+            "Oslo" => Ok(Weather { degrees: -3, wind: Some(4.5) }),
+            other => Err(format!("there is no weather in {other}")),
+        })
+        .and_then(|functions| functions.with("add", |(a, b): (i64, i64)| Ok::<_, String>(a + b)))
+        .and_then(|functions| functions.with("echo", |value: Value| Ok::<_, String>(value)))
+        .and_then(|functions| functions.with("nothing", |(): ()| Ok::<_, String>(())))
+        .and_then(|functions| {
+            functions.with("sum", |bytes: Vec<u8>| Ok::<_, String>(bytes.iter().map(|byte| u32::from(*byte)).sum::<u32>()))
+        })
+        .expect("functions")
+}
+
+fn options() -> RunOptions {
+    RunOptions::default().with_functions(functions())
+}
+
+async fn run_with(source: &str, options: RunOptions) -> Value {
+    outcome(&crate::support::run_with(source, options).await)
+}
+
+async fn result(source: &str) -> Value {
+    let outcome = run_with(source, options()).await;
+    assert!(outcome["error"].is_null(), "{outcome}");
+    outcome["result"].clone()
+}
+
+#[tokio::test]
+async fn a_script_calls_them_by_their_names() {
+    assert_eq!(result("return sdk.weather.today{ city = 'Oslo' }").await, json!({ "degrees": -3, "wind": 4.5 }));
+    assert_eq!(result("return sdk.weather.today{}").await, json!({ "degrees": 0, "wind": null }));
+    assert_eq!(result("return sdk.weather.today({}).wind == json.null").await, json!(true));
+    assert_eq!(result("return sdk.add(40, 2)").await, json!(42));
+    assert_eq!(result("return sdk.nothing() == nil").await, json!(true));
+    assert_eq!(result("return sdk.echo({ 1, { x = 'ä\\0' } })").await, json!([1, { "x": "ä\u{0}" }]));
+    assert_eq!(result("return sdk.sum(buffer.fromstring('\\1\\2\\255'))").await, json!(258));
+    // However the table is reached.
+    assert_eq!(result("local s = sdk local w = s['weather'] local t = w.today return t{ city = 'Oslo' }.degrees").await, json!(-3));
+    let names =
+        "local names = {} for name, value in sdk do table.insert(names, name .. ' ' .. type(value)) end table.sort(names) return names";
+    assert_eq!(result(names).await, json!(["add function", "echo function", "nothing function", "sum function", "weather table"]));
+    let frozen =
+        "return pcall(function() sdk.x = 1 end), pcall(function() sdk.weather.x = 1 end), getmetatable(sdk), getmetatable(sdk.weather)";
+    let locked = "The metatable is locked";
+    assert_eq!(result(frozen).await, json!([false, false, locked, locked]));
+}
+
+#[tokio::test]
+async fn an_error_is_raised_and_names_the_function() {
+    let message = async |source: &str| result(&format!("return (select(2, pcall(function() {source} end)))")).await;
+    assert_eq!(message("sdk.weather.today{ city = 'Mars' }").await, "script:1: weather.today: there is no weather in Mars");
+    assert_eq!(message("sdk.nope()").await, "script:1: there is no function 'nope'");
+    assert_eq!(message("sdk.weather.tomorrow()").await, "script:1: there is no function 'weather.tomorrow'");
+    let wrong = "script:1: weather.today: wrong arguments: invalid type: integer `7`, expected a string at line 1 column 9";
+    assert_eq!(message("sdk.weather.today{ city = 7 }").await, wrong);
+    assert_eq!(message("sdk.echo(0/0)").await, "script:1: argument is NaN: it can't be written as JSON");
+    assert_eq!(message("sdk.echo(print)").await, "script:1: argument is a function: it can't be written as JSON");
+    let outcome = run_with("print('so far') sdk.weather.today{ city = 'Mars' }", options()).await;
+    assert_eq!(outcome["error"]["message"], "script:1: weather.today: there is no weather in Mars");
+    assert_eq!(outcome["logs"], json!(["so far"]));
+}
+
+#[tokio::test]
+async fn without_functions_there_is_no_sdk() {
+    assert_eq!(run_with("return sdk == nil", RunOptions::default()).await["result"], json!(true));
+}
+
+#[tokio::test]
+async fn an_engine_has_functions_for_all_its_runs() {
+    let engine = Engine::builder()
+        .concurrency(1)
+        .function("double", |number: f64| Ok::<_, String>(number * 2.0))
+        .async_function("later.double", |number: f64| async move {
+            tokio::task::yield_now().await;
+            Ok::<_, String>(number * 2.0)
+        })
+        .build()
+        .expect("an engine");
+    let run = async |options| {
+        engine.run(&Script::new("return sdk.double and sdk.double(4) + sdk.later.double(17)"), options).await.expect("a run")
+    };
+    assert_eq!(run(RunOptions::default()).await.outcome.decode::<f64>().expect("a result"), 42.0);
+    // A run's own come in their place.
+    assert_eq!(outcome(&run(options()).await)["result"], Value::Null);
+}
+
+#[tokio::test]
+async fn names_are_checked() {
+    let add = |functions: Functions, name: &str| functions.with(name, |value: Value| Ok::<_, String>(value));
+    let refused = |name: &str| add(functions(), name).expect_err("refused").to_string();
+    for name in ["", "a.", ".a", "a..b", "1a", "a-b", "a b", "ä"] {
+        assert_eq!(refused(name), format!("the function '{name}': a name is made of letters, digits and underscores, joined by dots"));
+    }
+    for name in ["all", "docs.x", "search"] {
+        assert_eq!(refused(name), format!("the function '{name}': sdk has such a member of its own"));
+    }
+    assert_eq!(refused("weather"), "the function 'weather': there is 'weather.today' already");
+    assert_eq!(refused("weather.today.now"), "the function 'weather.today.now': there is 'weather.today' already");
+    assert_eq!(refused("add"), "the function 'add': there is 'add' already");
+    let _: InvalidFunction = add(functions(), "add").expect_err("refused");
+    assert!(add(functions(), "weather.tomorrow").is_ok() && add(functions(), "adder").is_ok());
+    let engine = Engine::builder().function("a b", |(): ()| Ok::<_, String>(())).build();
+    assert!(matches!(engine.map(|_| ()), Err(EngineError::Function(_))));
+}
+
+#[tokio::test]
+async fn calls_are_counted_and_limited() {
+    let mut limits = Limits::default();
+    limits.api_calls = 3;
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let functions =
+        Functions::new().with("count", move |(): ()| Ok::<_, String>(counted.fetch_add(1, Ordering::Relaxed))).expect("a function");
+    let options = RunOptions::default().with_limits(limits).with_functions(functions);
+    let script = "local n = 0 while pcall(sdk.count) do n += 1 end return n, (select(2, pcall(function() sdk.count() end)))";
+    let run = crate::support::run_with(script, options).await;
+    assert_eq!(outcome(&run)["result"], json!([3, "script:1: too many calls of functions (max 3)"]));
+    assert_eq!(calls.load(Ordering::Relaxed), 3);
+    assert_eq!(run.receipt.host_calls.count, 6, "the names, three calls and two that were refused");
+}
+
+/// Tells when it is dropped.
+struct Dropped(Arc<AtomicBool>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A function that never answers, and what becomes of its call.
+fn endless() -> (Functions, Arc<Notify>, Arc<AtomicBool>) {
+    let (begun, dropped) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
+    let (begin, drop) = (Arc::clone(&begun), Arc::clone(&dropped));
+    let functions = Functions::new().with_async("endless", move |(): ()| {
+        let (begin, guard) = (Arc::clone(&begin), Dropped(Arc::clone(&drop)));
+        async move {
+            begin.notify_one();
+            std::future::pending::<()>().await;
+            std::mem::drop(guard);
+            Ok::<_, String>(())
+        }
+    });
+    (functions.expect("a function"), begun, dropped)
+}
+
+#[tokio::test]
+async fn a_call_that_never_answers_ends_with_the_scripts_time() {
+    let (functions, _, dropped) = endless();
+    let mut limits = Limits::default();
+    limits.timeout = Duration::from_millis(200);
+    let outcome =
+        run_with("print(1) pcall(sdk.endless) print(2)", RunOptions::default().with_limits(limits).with_functions(functions)).await;
+    assert_eq!((&outcome["error"]["kind"], &outcome["logs"]), (&json!("timeout"), &json!(["1"])));
+    assert!(dropped.load(Ordering::Relaxed));
+}
+
+#[tokio::test]
+async fn a_call_ends_when_the_run_is_cancelled() {
+    let (functions, begun, dropped) = endless();
+    let cancellation = CancellationToken::new();
+    let options = RunOptions::default().with_functions(functions).with_cancellation(cancellation.clone());
+    let cancel = async {
+        begun.notified().await;
+        cancellation.cancel();
+    };
+    let (run, ()) = tokio::join!(crate::support::run_with("sdk.endless()", options), cancel);
+    assert_eq!(run.outcome.result.expect_err("cancelled").kind, ErrorKind::Cancelled);
+    assert!(dropped.load(Ordering::Relaxed));
+}
+
+/// Functions that are not closures.
+struct Archive;
+
+impl FunctionProvider for Archive {
+    fn names(&self) -> Vec<String> {
+        vec!["archive.read".into(), "archive.size".into()]
+    }
+
+    fn call(&self, call: FunctionCall) -> Pin<Box<dyn Future<Output = Result<FunctionResponse, String>> + Send + '_>> {
+        Box::pin(async move {
+            let [FunctionValue::Json(size)] = &call.arguments[..] else { return Err("one number, please".into()) };
+            let size: usize = serde_json::from_str(size.get()).map_err(|error| error.to_string())?;
+            let mut reply = FunctionResponse::new(FunctionValue::Bytes(vec![0xff; size]));
+            reply.details = Some(serde_json::value::to_raw_value(&json!({ "status": 200 })).expect("JSON"));
+            Ok(reply)
+        })
+    }
+}
+
+#[tokio::test]
+async fn bytes_and_details_come_back_and_an_answer_has_a_limit() {
+    let run = async |source: &str| run_with(source, RunOptions::default().with_functions(Archive)).await;
+    let script = "local body, details = sdk.archive.read(1000) return #body, body:byte(-1), details.status";
+    assert_eq!(run(script).await["result"], json!([1000, 255, 200]));
+    assert_eq!(run("return #sdk.archive.read(8000000)").await["result"], json!(8_000_000));
+    let message = "script:1: the answer is 9000014 bytes; at most 8388608 are allowed at once";
+    assert_eq!(run("sdk.archive.read(9000000)").await["error"]["message"], message);
+    assert_eq!(
+        run("sdk.archive.read(('x'):rep(9000000))").await["error"]["message"],
+        "script:1: archive.read: the arguments are more than 8388608 bytes"
+    );
+    // What it takes is given back.
+    assert_eq!(run("local n = 0 for _ = 1, 50 do n += #sdk.archive.read(4000000 + _) end return n").await["result"], json!(200_001_275));
+}
+
+#[tokio::test]
+async fn memory_that_an_answer_needs_is_the_scripts() {
+    let mut limits = Limits::default();
+    limits.memory = 16 << 20;
+    let options = RunOptions::default().with_limits(limits).with_functions(Archive);
+    let outcome = run_with("local all = {} for i = 1, 10 do all[i] = sdk.archive.read(4000000 + i) end return #all", options).await;
+    assert_eq!(outcome["error"]["kind"], "memory", "{outcome}");
+}

@@ -1,0 +1,46 @@
+//! Every global that a script sees, with every member: nothing comes or goes unnoticed.
+
+use crate::support::{IoDir, run};
+use std::{env, fs, path::Path};
+
+const LISTING: &str = r#"
+local names = {}
+local function add(prefix, value)
+    table.insert(names, prefix .. ": " .. typeof(value))
+    if type(value) == "table" and prefix ~= "_G" then
+        assert(table.isfrozen(value), prefix .. " can be written to")
+        for key, member in value do
+            add(prefix .. "." .. tostring(key), member)
+        end
+    end
+end
+for name, value in getmetatable(getfenv()).__index do
+    add(name, value)
+end
+table.sort(names)
+return table.concat(names, "\n")
+"#;
+
+#[tokio::test]
+async fn globals_are_as_in_the_snapshot() {
+    let run = IoDir::new().run(LISTING).await;
+    let mut actual: String = run.outcome.decode().expect("a listing");
+    actual.push('\n');
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/globals.txt");
+    if env::var_os("UPDATE_FIXTURES").is_some() {
+        fs::write(&path, &actual).expect("the snapshot");
+    }
+    assert_eq!(actual, fs::read_to_string(path).unwrap_or_default());
+}
+
+#[tokio::test]
+async fn what_loads_code_or_works_the_collector_is_not_there() {
+    let run = run("return loadstring or load or dofile or require or collectgarbage or gcinfo or sdk").await;
+    assert_eq!(run.outcome.result.expect("a result").get(), "null");
+}
+
+#[tokio::test]
+async fn without_io_there_is_nothing_of_it() {
+    let run = run("return io or file or os.remove").await;
+    assert_eq!(run.outcome.result.expect("a result").get(), "null");
+}

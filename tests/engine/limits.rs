@@ -1,0 +1,261 @@
+//! Wall time, fuel, logs, result, queue: each limit holds, and what was cut is flagged.
+
+use crate::support::{engine, limited, outcome, run, run_with};
+use serde_json::json;
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+use toolscript::{
+    Engine, ErrorKind, Limits, RunOptions, Script,
+    engine::{Listener, Progress, RunRejected},
+};
+
+#[tokio::test]
+async fn the_same_script_costs_the_same_fuel_twice() {
+    let source = "
+        local words = {}
+        for i = 1, 20000 do
+            words[#words + 1] = string.format('%d:%s', i, tostring(i * 1.5))
+        end
+        print(os.clock() >= 0, os.time() > 0)
+        return #table.concat(words), math.random() < 2, json.encode(words):len()";
+    let first = run(source).await;
+    for _ in 0..3 {
+        let again = run(source).await;
+        assert_eq!(first.receipt.fuel, again.receipt.fuel);
+        assert_eq!(first.receipt.memory_peak, again.receipt.memory_peak);
+    }
+    assert!(first.receipt.fuel > 10_000_000, "{:?}", first.receipt);
+    assert_eq!(first.receipt.host_calls.count, 3);
+}
+
+#[tokio::test]
+async fn fuel_ends_a_run_and_the_receipt_says_so() {
+    let run = run_with("print('before') while true do end", limited(|limits| limits.fuel = Some(10_000_000))).await;
+    assert_eq!(
+        outcome(&run),
+        json!({ "error": { "kind": "fuel", "message": "the script used up its fuel (10000000)" }, "logs": ["before"], "files_touched": [] })
+    );
+    assert_eq!(run.receipt.stopped_by, Some(ErrorKind::Fuel));
+    assert_eq!(run.receipt.fuel, 10_000_000);
+}
+
+#[tokio::test]
+async fn the_deadline_ends_a_busy_script_inside_pcall() {
+    let started = Instant::now();
+    let options = limited(|limits| limits.timeout = Duration::from_millis(300));
+    let run = run_with("print('before') while true do pcall(function() while true do end end) end", options).await;
+    assert_eq!(
+        outcome(&run),
+        json!({ "error": { "kind": "timeout", "message": "the script ran longer than 0.3 s" }, "logs": ["before"], "files_touched": [] })
+    );
+    assert_eq!(run.receipt.stopped_by, Some(ErrorKind::Timeout));
+    // Generous, for a machine that is busy: what counts is that it ends at all.
+    assert!((Duration::from_millis(300)..Duration::from_secs(10)).contains(&started.elapsed()));
+}
+
+#[tokio::test]
+async fn ten_million_host_calls_end_at_the_deadline() {
+    let options = limited(|limits| limits.timeout = Duration::from_millis(500));
+    let run = run_with("for i = 1, 1e7 do progress(i) end", options).await;
+    assert_eq!(run.outcome.result.expect_err("a stop").kind, ErrorKind::Timeout);
+    assert!(run.receipt.host_calls.count > 1_000, "{:?}", run.receipt);
+}
+
+#[tokio::test]
+async fn host_calls_are_charged_fuel() {
+    let options = limited(|limits| limits.fuel = Some(50_000_000));
+    let run = run_with("for i = 1, 1e7 do local now = os.clock() end", options).await;
+    assert_eq!(run.outcome.result.expect_err("a stop").kind, ErrorKind::Fuel);
+    assert!((5_000..=10_000).contains(&run.receipt.host_calls.count), "{:?}", run.receipt);
+}
+
+#[tokio::test]
+async fn fuel_lasts_for_the_wall_time() {
+    // Four times the fuel of the fastest loop: the deadline comes first.
+    let run = run_with("while true do end", limited(|limits| limits.timeout = Duration::from_secs(1))).await;
+    assert_eq!(run.outcome.result.expect_err("a stop").kind, ErrorKind::Timeout);
+}
+
+#[tokio::test]
+async fn logs_are_cut_at_their_limit_and_flagged() {
+    let options = limited(|limits| limits.logs = 100);
+    let run = run_with("print(string.rep('a', 26)) print(string.rep('é', 100)) print('lost')", options).await;
+    // 26 + 24 leave 50: 26 bytes of text, 13 characters.
+    assert_eq!(
+        outcome(&run),
+        json!({ "result": null, "logs": ["a".repeat(26), "é".repeat(13)], "files_touched": [], "truncated": ["logs"] })
+    );
+    assert_eq!(run.receipt.log_bytes, 100);
+}
+
+#[tokio::test]
+async fn a_line_that_grows_by_replacement_is_flagged_as_cut() {
+    let options = limited(|limits| limits.logs = 124);
+    let run = run_with(r"print(string.rep('\xff', 90))", options).await;
+    assert_eq!(run.outcome.logs, ["\u{fffd}".repeat(33)]);
+    assert_eq!(run.outcome.truncated, ["logs"]);
+}
+
+#[tokio::test]
+async fn a_result_of_128_levels_can_be_decoded() {
+    let run = run("local value = 1 for _ = 1, 128 do value = { value } end return value").await;
+    let value: serde_json::Value = run.outcome.decode().expect("a value");
+    assert_eq!(value.to_string().len(), 257);
+}
+
+#[tokio::test]
+async fn small_seeds_give_different_numbers() {
+    let mut firsts = std::collections::HashSet::new();
+    for seed in 0..20 {
+        firsts.insert(
+            run_with("return math.random(1, 1000000)", RunOptions::default().with_seed(seed))
+                .await
+                .outcome
+                .decode::<u32>()
+                .expect("a number"),
+        );
+    }
+    assert_eq!(firsts.len(), 20);
+}
+
+#[tokio::test]
+async fn the_shortest_timeout_has_fuel() {
+    assert_eq!(Limits::default().effective_fuel(), 1_200_000_000_000);
+    let error = run_with("while true do end", limited(|limits| limits.timeout = Duration::from_micros(10)))
+        .await
+        .outcome
+        .result
+        .expect_err("a stop");
+    assert!(matches!(error.kind, ErrorKind::Fuel | ErrorKind::Timeout));
+    assert_ne!(error.message, "the script used up its fuel (0)");
+}
+
+#[tokio::test]
+async fn printing_a_gigabyte_keeps_a_mebibyte() {
+    let run = run("local s = string.rep('x', 2 ^ 20) for i = 1, 1024 do print(s) end return 'done'").await;
+    assert_eq!(run.outcome.truncated, ["logs"]);
+    assert_eq!(run.outcome.logs.iter().map(|line| line.len() + 24).sum::<usize>(), 1 << 20);
+    assert_eq!(run.outcome.result.expect("a result").get(), "\"done\"");
+}
+
+#[tokio::test]
+async fn printing_a_million_lines_keeps_what_fits() {
+    let run = run("for i = 1, 1e6 do print('') end").await;
+    assert_eq!(run.outcome.truncated, ["logs"]);
+    assert_eq!(run.outcome.logs.len(), (1 << 20) / 24);
+}
+
+#[tokio::test]
+async fn escapes_and_bytes_in_logs_are_text() {
+    let run = run(r#"print("\27[31mred\7", "\xff\xc3\x28", "\0")"#).await;
+    assert_eq!(run.outcome.logs, ["\u{1b}[31mred\u{7}\t\u{fffd}\u{fffd}(\t\0"]);
+}
+
+#[tokio::test]
+async fn a_result_over_its_limit_is_an_error() {
+    let options = limited(|limits| limits.result = 10);
+    assert_eq!(run_with("return '12345678'", options.clone()).await.outcome.result.expect("it fits").get(), "\"12345678\"");
+    let error = run_with("return '123456789'", options).await.outcome.result.expect_err("too large");
+    assert_eq!(error.kind, ErrorKind::Result);
+    assert_eq!(error.message, "the result is 11 bytes as JSON; at most 10 are allowed: return less, or print or write it in parts");
+}
+
+#[tokio::test]
+async fn long_errors_are_cut_and_flagged() {
+    let run = run("error(string.rep('x', 100000), 0)").await;
+    assert_eq!(run.outcome.truncated, ["message"]);
+    assert_eq!(run.outcome.result.expect_err("an error").message, "x".repeat(8 << 10));
+    let run = run_with(r"error(string.rep('\1', 8000), 0)", RunOptions::default()).await;
+    assert_eq!(run.outcome.truncated, ["message"]);
+    assert_eq!(run.outcome.result.expect_err("an error").message.len(), 8 << 10);
+}
+
+#[tokio::test]
+async fn limits_that_make_no_sense_are_refused() {
+    for (change, message) in [
+        ((|limits| limits.timeout = Duration::ZERO) as fn(&mut Limits), "timeout must be more than 0 and at most 86400 seconds"),
+        (|limits| limits.timeout = Duration::MAX, "timeout must be more than 0 and at most 86400 seconds"),
+        (|limits| limits.fuel = Some(0), "fuel must be more than 0"),
+        (|limits| limits.memory = 1000, "memory must be between 4 MiB and 4096 MiB"),
+        (|limits| limits.memory = usize::MAX, "memory must be between 4 MiB and 4096 MiB"),
+    ] {
+        let refusal = engine().run(&Script::new(""), limited(change)).await.expect_err("a refusal");
+        assert_eq!(refusal.to_string(), message);
+    }
+}
+
+#[tokio::test]
+async fn the_least_memory_runs_a_small_script() {
+    let run = run_with("return 1", limited(|limits| limits.memory = 4 << 20)).await;
+    assert_eq!(run.outcome.result.expect("it fits").get(), "1");
+}
+
+#[tokio::test]
+async fn more_runs_than_allowed_are_refused_at_once() {
+    let engine = Engine::builder().concurrency(1).queue(1).build().expect("an engine");
+    let busy = RunOptions::default();
+    let waiting = RunOptions::default();
+    let (stop_busy, stop_waiting) = (busy.cancellation.clone(), waiting.cancellation.clone());
+    let script = Script::new("while true do end");
+    let first = engine.run(&script, busy);
+    let second = engine.run(&script, waiting);
+    let third = async {
+        let refusal = engine.run(&script, RunOptions::default()).await.expect_err("a refusal");
+        stop_waiting.cancel();
+        stop_busy.cancel();
+        refusal
+    };
+    let (first, second, third) = tokio::join!(first, second, third);
+    assert_eq!(third, RunRejected::Busy { running: 1, waiting: 1 });
+    assert_eq!(third.to_string(), "busy: 1 scripts are running and 1 are waiting; try again later");
+    for run in [first, second] {
+        assert_eq!(run.expect("it was made").outcome.result.expect_err("a stop").kind, ErrorKind::Cancelled);
+    }
+    assert_eq!(
+        engine.run(&Script::new("return 1"), RunOptions::default()).await.expect("free again").outcome.result.expect("1").get(),
+        "1"
+    );
+}
+
+#[derive(Default)]
+struct Heard(Mutex<Vec<String>>);
+
+impl Listener for Heard {
+    fn line(&self, line: &str) {
+        self.0.lock().expect("a lock").push(format!("line {line}"));
+    }
+
+    fn progress(&self, progress: &Progress) {
+        self.0.lock().expect("a lock").push(format!("progress {} {:?} {:?}", progress.done, progress.total, progress.message));
+    }
+}
+
+#[tokio::test]
+async fn a_listener_hears_lines_and_progress_in_order() {
+    let heard = Arc::new(Heard::default());
+    let options = RunOptions::default().with_listener(heard.clone());
+    run_with("print('a') progress(1) progress(2, 10, 'half \\xff') print('b')", options).await;
+    assert_eq!(
+        *heard.0.lock().expect("a lock"),
+        ["line a", "progress 1 None None", "progress 2 Some(10.0) Some(\"half \u{fffd}\")", "line b"]
+    );
+}
+
+#[tokio::test]
+async fn a_seed_makes_chance_repeatable() {
+    let source = "return math.random(1, 1000), math.random(), math.random(1, 1000)";
+    let seeded = |seed| RunOptions::default().with_seed(seed);
+    let texts = [
+        run_with(source, seeded(1)).await,
+        run_with(source, seeded(1)).await,
+        run_with(source, seeded(2)).await,
+        run(source).await,
+        run(source).await,
+    ]
+    .map(|run| run.outcome.result.expect("a result").get().to_owned());
+    assert_eq!(texts[0], texts[1]);
+    assert_ne!(texts[0], texts[2]);
+    assert_ne!(texts[3], texts[4]);
+}

@@ -1,0 +1,10 @@
+//! Tests of running scripts: language, limits, isolation, cancellation and functions.
+
+mod cancellation;
+mod fixtures;
+mod functions;
+mod globals;
+mod isolation;
+mod limits;
+mod numbers;
+mod stopped;

@@ -1,0 +1,18 @@
+//! Tests of the MCP server over stdio and HTTP.
+
+#[cfg(target_os = "linux")]
+mod auth;
+#[cfg(target_os = "linux")]
+mod clients;
+#[cfg(target_os = "linux")]
+mod drain;
+#[cfg(target_os = "linux")]
+mod files;
+#[cfg(target_os = "linux")]
+mod http;
+#[cfg(target_os = "linux")]
+mod http_hostile;
+#[cfg(target_os = "linux")]
+mod stdio;
+#[cfg(target_os = "linux")]
+mod tenants;

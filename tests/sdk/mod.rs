@@ -1,0 +1,14 @@
+//! Tests of functions from OpenAPI specifications and upstream MCP servers.
+
+#[cfg(target_os = "linux")]
+mod calls;
+#[cfg(target_os = "linux")]
+mod docs;
+#[cfg(target_os = "linux")]
+mod egress;
+#[cfg(target_os = "linux")]
+mod hostile;
+#[cfg(target_os = "linux")]
+mod requests;
+#[cfg(target_os = "linux")]
+mod servers;
