@@ -1,4 +1,4 @@
-// The numbers by which preview1 tells why something is refused.
+// WASI preview1 error numbers.
 
 export const ERRNO = {
   success: 0,
@@ -7,14 +7,14 @@ export const ERRNO = {
   fault: 21,
   loop: 32,
   tooManyOpen: 33,
-  notFolder: 54,
+  notDirectory: 54,
   notCapable: 76,
 };
 
-/** Ends a call of the guest's with this number. */
-export class Refusal extends Error {
+/** Ends a call from the guest with an error number. */
+export class WasiError extends Error {
   constructor(number) {
-    super(`refused (${number})`);
+    super(`WASI error ${number}`);
     this.number = number;
   }
 }

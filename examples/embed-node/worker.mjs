@@ -1,51 +1,51 @@
-// One run: a thread of its own, a fresh instance, one message to the program about its end.
+// The worker of one run. It creates a fresh instance and posts one message that says how the run ended.
 
 import { createContext, Script } from "node:vm";
 import { WASI } from "node:wasi";
 import { parentPort, workerData } from "node:worker_threads";
 
-import { Lines } from "./lines.mjs";
-import { Streams } from "./streams.mjs";
-import { Wall } from "./wall.mjs";
+import { GuardedWasi } from "./guarded-wasi.mjs";
+import { SharedLog } from "./shared-log.mjs";
+import { StandardStreams } from "./standard-streams.mjs";
 
-const { module, argv, input, folder, timeout, printed } = workerData;
+const { module, argv, input, ioDir, timeout, logBuffer } = workerData;
 
-const streams = new Streams(Buffer.from(input), new Lines(printed));
+const streams = new StandardStreams(Buffer.from(input), new SharedLog(logBuffer));
 const wasi = new WASI({
   version: "preview1",
   args: argv,
   env: {},
-  preopens: folder === undefined ? {} : { "/": folder },
+  preopens: ioDir === undefined ? {} : { "/": ioDir },
   returnOnExit: true,
 });
-const wall = new Wall(wasi, streams, folder);
+const guard = new GuardedWasi(wasi, streams, ioDir);
 try {
   parentPort.postMessage(run());
 } finally {
-  wall.close();
+  guard.close();
 }
 
-/** How the run ended. */
+/** Runs the module and returns how the run ended. */
 function run() {
-  const instance = new WebAssembly.Instance(module, wall.imports());
-  wall.attach(instance.exports.memory);
+  const instance = new WebAssembly.Instance(module, guard.imports());
+  guard.attach(instance.exports.memory);
   try {
-    const code = withinTime(() => wasi.start(instance));
-    return streams.isOutputCut() ? failed("the outcome is too large") : { how: "exit", code, output: streams.output() };
+    const code = callWithTimeout(() => wasi.start(instance));
+    return streams.isOutputTruncated() ? failed("the outcome is too large") : { status: "exit", code, output: streams.output() };
   } catch (error) {
     streams.flush();
-    if (error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return { how: "timeout", touched: wall.stopped() };
-    // V8's word for a full stack; there is no other way to know it.
-    if (error instanceof RangeError && error.message.includes("call stack")) return { how: "stack", touched: wall.stopped() };
+    if (error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return { status: "timeout", touched: guard.touchedFiles() };
+    // V8 reports a stack overflow only by this message.
+    if (error instanceof RangeError && error.message.includes("call stack")) return { status: "stack-overflow", touched: guard.touchedFiles() };
     return failed(String(error));
   }
 }
 
 function failed(cause) {
-  return { how: "failed", cause, touched: wall.stopped() };
+  return { status: "failed", cause, touched: guard.touchedFiles() };
 }
 
-/** Ends the call when the time is over, wherever it is, and comes back: unlike `worker.terminate()`, which leaves the files open. */
-function withinTime(call) {
+/** Interrupts the call at the timeout and then returns, unlike `worker.terminate()`, which would leave files open. */
+function callWithTimeout(call) {
   return new Script("call()").runInContext(createContext({ call }), { timeout: Math.ceil(timeout * 1000) });
 }

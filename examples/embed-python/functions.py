@@ -1,4 +1,4 @@
-"""Functions of the host's that a script calls as `sdk.…`: Python callables, with JSON in and out."""
+"""The functions that a script calls as `sdk.…`: Python callables with JSON arguments and results."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# Bytes of arguments, all calls that are made at once together.
+# Bytes of the arguments of all calls in one batch.
 MAX_ARGUMENTS = 8 << 20
-# Bytes that the answers to one call may have: the guest must have room for them.
-MAX_ANSWER = 8 << 20
+# Bytes of the results of all calls in one batch. The guest must have memory for them.
+MAX_RESULT = 8 << 20
+# Bytes of an error message, and of a function name.
 MAX_ERROR = 8 << 10
 MAX_NAME = 1024
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-# Names that `sdk` has for itself.
+# Members of `sdk` that are built in.
 RESERVED = {"all", "docs", "search"}
 
 Function = Callable[..., Any]
 
 
 class Functions:
-    """The functions of one run, and how often they may still be called.
+    """The functions of one run, with a limit on the number of calls.
 
-    A script's arguments become the callable's, in order: JSON as `json.loads` gives it, a buffer as `bytes`. An empty table is an
-    empty list, as Luau can't tell. What the callable returns is written as JSON, or passed on as it is if it is `bytes`.
+    Arguments are passed by position: JSON as `json.loads` returns it, a buffer as `bytes`. An empty table becomes an empty list, because
+    Luau does not distinguish empty lists from empty objects. The return value is serialized as JSON; `bytes` are passed unchanged.
     """
 
     def __init__(self, functions: Mapping[str, Function], max_calls: int) -> None:
@@ -39,10 +40,10 @@ class Functions:
         return sorted(self._functions)
 
     def call(self, calls: list[tuple[str, list[str | bytes]]]) -> str | list[bytes | str | Exception]:
-        """Makes the calls, one after the other; for each the answer or what it raised. A text says why none was made."""
+        """Makes the calls one after the other. Returns a result or an exception for each, or a message if the batch was rejected."""
         if len(calls) > self._calls_left:
-            return f"too many calls of functions (max {self._max_calls})"
-        taken: list[tuple[str, list[Any]]] = []
+            return f"too many function calls (max {self._max_calls})"
+        decoded: list[tuple[str, list[Any]]] = []
         size = 0
         for name, arguments in calls:
             if len(name.encode()) > MAX_NAME:
@@ -51,32 +52,32 @@ class Functions:
             if size > MAX_ARGUMENTS:
                 return f"{name}: the arguments are more than {MAX_ARGUMENTS} bytes"
             try:
-                taken.append((name, [decode(value) for value in arguments]))
+                decoded.append((name, [decode(value) for value in arguments]))
             except (ValueError, RecursionError):
                 return f"{name}: an argument is not JSON"
         self._calls_left -= len(calls)
-        room = MAX_ANSWER
-        answers: list[bytes | str | Exception] = []
-        for name, arguments in taken:
-            answer = self._answer(name, arguments)
-            if not isinstance(answer, Exception):
-                size = len(answer) if isinstance(answer, bytes) else len(answer.encode())
-                if size > room:
-                    answer = Exception(f"the answer is {size} bytes; at most {MAX_ANSWER} are allowed at once")
+        available = MAX_RESULT
+        results: list[bytes | str | Exception] = []
+        for name, arguments in decoded:
+            result = self._call_one(name, arguments)
+            if not isinstance(result, Exception):
+                size = len(result) if isinstance(result, bytes) else len(result.encode())
+                if size > available:
+                    result = Exception(f"the answer is {size} bytes; at most {MAX_RESULT} are allowed at once")
                 else:
-                    room -= size
-            answers.append(answer)
-        return answers
+                    available -= size
+            results.append(result)
+        return results
 
-    def _answer(self, name: str, arguments: list[Any]) -> bytes | str | Exception:
+    def _call_one(self, name: str, arguments: list[Any]) -> bytes | str | Exception:
         function = self._functions.get(name)
         if function is None:
             return Exception(f"there is no function '{name}'")
         try:
             result = function(*arguments)
         except Exception as error:
-            # Only the text: a traceback would tell of the host.
-            return Exception(shortened(f"{name}: {error}"))
+            # Only the message: a traceback would expose details of the host.
+            return Exception(truncate(f"{name}: {error}"))
         if isinstance(result, bytes):
             return result
         try:
@@ -86,19 +87,18 @@ class Functions:
         except (TypeError, ValueError, RecursionError):
             return Exception(f"{name}: the result can't be written as JSON")
 
-
     def search(self, query: str) -> str:
-        """Functions with all of these words in their names or their documentation, as JSON."""
+        """Returns the functions whose name or documentation contains all words of the query, as JSON."""
         words = query[:MAX_NAME].lower().split()
-        known = {name: inspect.getdoc(function) or "" for name, function in self._functions.items()}
-        found = [name for name in self.names() if words and all(word in f"{name} {known[name]}".lower() for word in words)]
-        return json.dumps([{"name": name, "summary": known[name].partition("\n")[0]} for name in found], ensure_ascii=False)
+        docs = {name: inspect.getdoc(function) or "" for name, function in self._functions.items()}
+        matches = [name for name in self.names() if words and all(word in f"{name} {docs[name]}".lower() for word in words)]
+        return json.dumps([{"name": name, "summary": docs[name].partition("\n")[0]} for name in matches], ensure_ascii=False)
 
     def docs(self, name: str) -> str:
-        """What a callable says of itself; raises with what the script is told if there is nothing."""
+        """Returns the docstring of a function. Raises `LookupError` with a message for the script if there is none."""
         function = self._functions.get(name)
         if function is None:
-            raise LookupError(shortened(f"there is no function '{name[:MAX_NAME]}'"))
+            raise LookupError(truncate(f"there is no function '{name[:MAX_NAME]}'"))
         text = inspect.getdoc(function)
         if text is None:
             raise LookupError(f"{name}: there is no documentation")
@@ -106,27 +106,28 @@ class Functions:
 
 
 def check_names(functions: Mapping[str, Function]) -> None:
-    """Names are identifiers joined by dots, none of which is another's beginning."""
+    """Checks that the names are identifiers joined by dots, and that no name is a prefix of another."""
     for name in functions:
-        words = name.split(".")
-        if not all(IDENTIFIER.fullmatch(word) for word in words):
-            raise ValueError(f"the function '{name}': a name is made of letters, digits and underscores, joined by dots")
-        if words[0] in RESERVED:
-            raise ValueError(f"the function '{name}': sdk has such a member of its own")
-        for count in range(1, len(words)):
-            if ".".join(words[:count]) in functions:
-                raise ValueError(f"the function '{name}': there is '{'.'.join(words[:count])}' already")
+        parts = name.split(".")
+        if not all(IDENTIFIER.fullmatch(part) for part in parts):
+            raise ValueError(f"the function '{name}': a name consists of identifiers joined by dots")
+        if parts[0] in RESERVED:
+            raise ValueError(f"the function '{name}': '{parts[0]}' is a built-in member of sdk")
+        for count in range(1, len(parts)):
+            prefix = ".".join(parts[:count])
+            if prefix in functions:
+                raise ValueError(f"the function '{name}': '{prefix}' is also a function")
 
 
 def decode(value: str | bytes) -> Any:
-    return value if isinstance(value, bytes) else json.loads(value, parse_constant=refuse_constant)
+    return value if isinstance(value, bytes) else json.loads(value, parse_constant=reject_constant)
 
 
-def refuse_constant(name: str) -> Any:
-    """Python would read NaN and Infinity, which are not JSON."""
+def reject_constant(name: str) -> Any:
+    """Rejects NaN and Infinity, which `json.loads` accepts although they are not JSON."""
     raise ValueError(name)
 
 
-def shortened(text: str) -> str:
-    """At most so many bytes, and UTF-8 whatever an exception says."""
+def truncate(text: str) -> str:
+    """Truncates an error message to `MAX_ERROR` bytes of valid UTF-8."""
     return text.encode("utf-8", "replace")[:MAX_ERROR].decode("utf-8", "ignore")

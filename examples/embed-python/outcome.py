@@ -1,4 +1,4 @@
-"""What a run ended in. Whatever the guest says is measured, cut or refused before anybody else reads it."""
+"""Builds the outcome of a run. All output of the guest is bounded and validated here."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 import unicodedata
 from typing import Any
 
+# Bytes of all log lines, including an overhead per line so that empty lines are bounded too.
 MAX_LOGS = 1 << 20
-# What an empty line costs: the host's own bookkeeping for it.
 LOG_LINE_OVERHEAD = 24
 MAX_RESULT = 1 << 20
-# Nesting of a result: a reader may recurse once for each level.
+# Nesting depth of a result. A JSON parser may recurse once per level.
 MAX_DEPTH = 128
 MAX_ERROR_TEXT = 8 << 10
 
@@ -19,32 +19,32 @@ SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r"}
 
 
 class InvalidResult(Exception):
-    """The guest returned what is not the JSON that its contract promises."""
+    """The guest violated its contract: the result is not valid JSON."""
 
 
-class LogBook:
-    """The lines of a run, up to its limit."""
+class LogBuffer:
+    """The log lines of a run, up to `MAX_LOGS`."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.cut = False
+        self.truncated = False
         self._used = 0
 
-    def line(self, text: bytes) -> None:
-        room = MAX_LOGS - self._used - LOG_LINE_OVERHEAD
-        if self.cut or room < 0:
-            self.cut = True
+    def add(self, text: bytes) -> None:
+        available = MAX_LOGS - self._used - LOG_LINE_OVERHEAD
+        if self.truncated or available < 0:
+            self.truncated = True
             return
-        # What is not UTF-8 becomes U+FFFD, which is longer.
-        kept = text[:room].decode("utf-8", "replace").encode()
-        self.cut = len(text) > room or len(kept) > room
-        line = kept[:room].decode("utf-8", "ignore")
+        # Bytes that are not UTF-8 become U+FFFD, which is longer.
+        valid = text[:available].decode("utf-8", "replace").encode()
+        self.truncated = len(text) > available or len(valid) > available
+        line = valid[:available].decode("utf-8", "ignore")
         self._used += len(line.encode()) + LOG_LINE_OVERHEAD
         self.lines.append(line)
 
 
 def result(text: str) -> dict[str, Any]:
-    """The result, if it is small enough; a larger one is the script's error."""
+    """Parses the result. A result that is too large becomes an error of the script."""
     size = len(text.encode())
     if size > MAX_RESULT:
         advice = "return less, or print or write it in parts"
@@ -59,7 +59,7 @@ def result(text: str) -> dict[str, Any]:
 
 
 def is_one_line_and_shallow(text: str) -> bool:
-    """Keeps a decoder that recurses from a deep value, and a line of JSON from an early end."""
+    """Returns `True` if the JSON has no control characters, so that it stays on one line, and is nested at most `MAX_DEPTH` deep."""
     depth = 0
     in_string = False
     escaped = False
@@ -80,7 +80,7 @@ def is_one_line_and_shallow(text: str) -> bool:
 
 
 def failure(kind: str, message: bytes, traceback: bytes) -> tuple[dict[str, Any], list[str]]:
-    """The error of a script that failed, and which of its texts were cut."""
+    """Returns the error of a failed script, and the names of its truncated fields."""
     truncated = [name for name, text in (("message", message), ("traceback", traceback)) if len(text) > MAX_ERROR_TEXT]
     line = one_line(message[:MAX_ERROR_TEXT].decode("utf-8", "replace")).encode()
     if len(line) > MAX_ERROR_TEXT and "message" not in truncated:
@@ -92,7 +92,7 @@ def failure(kind: str, message: bytes, traceback: bytes) -> tuple[dict[str, Any]
 
 
 def one_line(text: str) -> str:
-    """A script may raise any text; what would break the line is shown as an escape."""
+    """Escapes control characters, because a script can raise any text."""
     return "".join(escape(character) if unicodedata.category(character) == "Cc" else character for character in text)
 
 

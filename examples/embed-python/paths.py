@@ -1,7 +1,7 @@
-"""The rules for paths, and what a script is told when a call on files does not succeed.
+"""The rules for paths, and the errors that a script gets from a failed file operation.
 
-A path that breaks a rule never reaches the operating system. No message holds anything of the host's: only the name that the
-script used, and a reason from a fixed table.
+A path that breaks a rule never reaches the operating system. Error messages contain no host path: only the name that the script used
+and a reason from a fixed table.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import errno
 from dataclasses import dataclass
 
+# Bytes of a path, components in it, and bytes of a component.
 MAX_PATH = 4096
 MAX_COMPONENTS = 64
 MAX_COMPONENT = 255
+# Names that scripts can neither use nor see.
 RESERVED = (".toolscript-tmp", "toolscript.toml")
 
-# Errors of files by name, with the number and the words that Linux has for them: scripts see these on every system.
+# File errors by name, with the number and text that Linux uses. Scripts see these on every system.
 REASONS: dict[str, tuple[int, str]] = {
     "EPERM": (1, "Operation not permitted"),
     "ENOENT": (2, "No such file or directory"),
@@ -40,7 +42,7 @@ REASONS: dict[str, tuple[int, str]] = {
 
 
 class FileError(Exception):
-    """Why a call on files did not succeed: `invalid`, `limit` or `refused`, as the contract has it."""
+    """The error of a failed file operation. `kind` is `invalid`, `limit` or `refused`, as in the WIT contract."""
 
     def __init__(self, kind: str, message: str, number: int = 0) -> None:
         super().__init__(message)
@@ -49,87 +51,87 @@ class FileError(Exception):
         self.number = number
 
 
-def invalid(message: str) -> FileError:
-    """The path breaks a rule, or the call does."""
+def invalid_error(message: str) -> FileError:
+    """Returns the error for a path or a call that breaks a rule."""
     return FileError("invalid", message)
 
 
-def limit(message: str) -> FileError:
-    """A limit of the run would be passed."""
+def limit_error(message: str) -> FileError:
+    """Returns the error for an operation that would exceed a limit of the run."""
     return FileError("limit", message)
 
 
-def refused(path: FilePath, name: str, reason: str | None = None) -> FileError:
-    """The operating system said no, or would have."""
-    number, words = REASONS[name]
-    return FileError("refused", f"{path.shown}: {reason or words}", number)
+def refused_error(path: FilePath, name: str, reason: str | None = None) -> FileError:
+    """Returns the error for an operation that the operating system rejected, or would have rejected."""
+    number, text = REASONS[name]
+    return FileError("refused", f"{path.display}: {reason or text}", number)
 
 
-def system(path: FilePath, error: OSError) -> FileError:
-    """What the system said about a file. Its own text is not used: it may hold a path of the host's."""
+def system_error(path: FilePath, error: OSError) -> FileError:
+    """Converts an `OSError`. The text of the `OSError` is not used: it may contain a host path."""
     name = errno.errorcode.get(error.errno or 0, "EIO")
-    return refused(path, name if name in REASONS else "EIO")
+    return refused_error(path, name if name in REASONS else "EIO")
 
 
-def link(path: FilePath) -> FileError:
-    """A symbolic link, wherever it points."""
-    return refused(path, "ELOOP", "symbolic links are not followed")
+def symlink_error(path: FilePath) -> FileError:
+    """Returns the error for a symlink, regardless of its target."""
+    return refused_error(path, "ELOOP", "symbolic links are not followed")
 
 
-def irregular(path: FilePath) -> FileError:
-    """A FIFO, a socket or a device."""
-    return refused(path, "EINVAL", "not a regular file")
+def not_regular_error(path: FilePath) -> FileError:
+    """Returns the error for a FIFO, a socket or a device."""
+    return refused_error(path, "EINVAL", "not a regular file")
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a name is not for files of scripts; some file systems take no notice of case."""
+    """Returns `True` if scripts cannot use this name."""
     return reserved_name(name) is not None
 
 
 def reserved_name(name: str) -> str | None:
-    """Returns the reserved name that this name equals without regard to case, or None."""
+    """Returns the reserved name that this name equals, or `None`. Case is ignored because some file systems ignore it."""
     return next((reserved for reserved in RESERVED if name.upper() == reserved.upper()), None)
 
 
 @dataclass(frozen=True)
 class FilePath:
-    """A path that keeps to the rules. Two spellings of one path have the same components."""
+    """A valid path. Two spellings of the same path have equal components."""
 
     components: tuple[str, ...]
-    # Written as only a folder is: with a slash or a dot at its end.
-    is_folder: bool
+    # The path ends with a slash or a dot, so it can only name a directory.
+    is_directory: bool
 
     @classmethod
     def parse(cls, path: bytes) -> FilePath:
-        """Checks the bytes that a script gave."""
+        """Parses and validates a path from a script."""
         if not path:
-            raise invalid("path cannot be empty")
+            raise invalid_error("path cannot be empty")
         if len(path) > MAX_PATH:
-            raise invalid("path is too long")
+            raise invalid_error("path is too long")
         if b"\0" in path:
-            raise invalid("path cannot contain null bytes")
+            raise invalid_error("path cannot contain null bytes")
         try:
             text = path.decode("utf-8")
         except UnicodeDecodeError:
-            raise invalid("path is not UTF-8") from None
+            raise invalid_error("path is not UTF-8") from None
         if text.startswith("/"):
-            raise invalid("path must be relative")
+            raise invalid_error("path must be relative")
         components = tuple(component for component in text.split("/") if component not in ("", "."))
         if ".." in components:
-            raise invalid("path cannot contain '..' traversal")
+            raise invalid_error("path cannot contain '..' traversal")
         if len(components) > MAX_COMPONENTS or any(len(component.encode()) > MAX_COMPONENT for component in components):
-            raise invalid("path is too long")
+            raise invalid_error("path is too long")
         for reserved in filter(None, map(reserved_name, components)):
-            raise invalid(f"path cannot contain '{reserved}', a reserved name")
+            raise invalid_error(f"path cannot contain '{reserved}', a reserved name")
         return cls(components, not components or text.endswith(("/", "/.")))
 
     @property
-    def shown(self) -> str:
-        """The path as messages and reports show it."""
+    def display(self) -> str:
+        """The path as it appears in messages and reports."""
         return "/".join(self.components) or "."
 
     def split(self) -> tuple[tuple[str, ...], str]:
-        """The folders on the way, and the file's own name."""
-        if self.is_folder:
-            raise refused(self, "EISDIR")
+        """Splits the path into its parent directories and the file name."""
+        if self.is_directory:
+            raise refused_error(self, "EISDIR")
         return self.components[:-1], self.components[-1]

@@ -1,7 +1,7 @@
-"""A host in Python for the WASI flavour of the component, which brings its own `io`: all that it needs is a directory.
+"""A Python host for the WASI component, which implements `io` itself and needs only a directory.
 
-    command = Command("toolscript-wasi.wasm")
-    command.run("return 1 + 1")     # {"result": 2, "logs": [], "files_touched": []}
+    sandbox = WasiSandbox("toolscript-wasi.wasm")
+    sandbox.run("return 1 + 1")     # {"result": 2, "logs": [], "files_touched": []}
 """
 
 from __future__ import annotations
@@ -16,73 +16,74 @@ from typing import Any
 from wasmtime import ExitTrap, Store, WasiConfig, WasmtimeError
 from wasmtime.component import Component, Linker
 
-from toolscript_host import DEFAULT_BYTES, DEFAULT_FILES, DEFAULT_FUEL, explain, new_engine
+from toolscript_host import DEFAULT_BYTES, DEFAULT_FILES, DEFAULT_FUEL, new_engine, trap_error
 
-# The exceptions of WebAssembly have a heap of their own; the module's own memory has its limit written in it.
+# Limits the heap of WebAssembly exceptions. The module declares the limit of its own memory.
 EXCEPTIONS_MEMORY = 68 << 20
 
-# Bytes of all arguments, with eight for each: what makes a component of the module has room for no more, and traps.
+# Bytes of all arguments, plus an overhead for each. The WASI adapter inside the component traps above this.
 MAX_ARGUMENTS = 56 << 10
+ARGUMENT_OVERHEAD = 8
 
 
-class Command:
-    """The component, compiled once."""
+class WasiSandbox:
+    """The compiled component."""
 
     def __init__(self, component: str | os.PathLike[str]) -> None:
         self._engine = new_engine()
         self._component = Component.from_file(self._engine, component)
-        # One export: the interface `wasi:cli/run`, of some version.
+        # The only export is the interface `wasi:cli/run`, in some version.
         (self._interface,) = self._component.type.exports(self._engine)
         self._linker = Linker(self._engine)
         self._linker.add_wasip2()
 
     def imports(self) -> list[str]:
-        """The interfaces that the component wants: all of WASI."""
+        """Returns the interfaces that the component imports."""
         return list(self._component.type.imports(self._engine))
 
     def run(
         self,
         script: str | bytes,
         arguments: Sequence[str] = (),
-        folder: str | os.PathLike[str] | None = None,
+        io_dir: str | os.PathLike[str] | None = None,
         *,
         fuel: int = DEFAULT_FUEL,
         max_bytes: int = DEFAULT_BYTES,
         max_files: int = DEFAULT_FILES,
         errors: str = "raise",
     ) -> dict[str, Any]:
-        """Runs a script in a fresh instance; the outcome is what `toolscript run --json` prints."""
-        size = sum(len(argument.encode()) + 8 for argument in arguments)
+        """Runs a script in a fresh instance and returns the outcome that `toolscript run --json` prints."""
+        size = sum(len(argument.encode()) + ARGUMENT_OVERHEAD for argument in arguments)
         if size > MAX_ARGUMENTS:
             raise ValueError(f"the arguments are {size} bytes; at most {MAX_ARGUMENTS} are allowed")
         options = [f"--max-bytes={max_bytes}", f"--max-files={max_files}", f"--errors={errors}"]
-        with tempfile.TemporaryDirectory() as place:
-            streams = {name: Path(place, name) for name in ("input", "output", "error")}
+        with tempfile.TemporaryDirectory() as temporary:
+            streams = {name: Path(temporary, name) for name in ("input", "output", "error")}
             streams["input"].write_bytes(script.encode() if isinstance(script, str) else script)
-            stopped = self._call([*options, "-", "--", *arguments], folder, streams, fuel)
+            trap = self._call([*options, "-", "--", *arguments], io_dir, streams, fuel)
             output = streams["output"].read_bytes()
-            # The outcome is the last thing that a run writes. One that was stopped has left its lines.
-            if stopped is None and output:
+            # A run writes its outcome last. A run that trapped has only written its log lines.
+            if trap is None and output:
                 return json.loads(output)
-            said = streams["error"].read_text("utf-8", "replace")
-            if stopped is None:
-                raise ValueError(said.strip())
-            return {"error": explain(stopped, fuel), "logs": said.splitlines(), "files_touched": []}
+            stderr = streams["error"].read_text("utf-8", "replace")
+            if trap is None:
+                raise ValueError(stderr.strip())
+            return {"error": trap_error(trap, fuel), "logs": stderr.splitlines(), "files_touched": []}
 
     def _call(
-        self, arguments: list[str], folder: str | os.PathLike[str] | None, streams: dict[str, Path], fuel: int
+        self, arguments: list[str], io_dir: str | os.PathLike[str] | None, streams: dict[str, Path], fuel: int
     ) -> WasmtimeError | None:
-        """Calls `run`; what stopped it, if it did not come to its end."""
+        """Calls `run`. Returns the trap that ended it, or `None`."""
         wasi = WasiConfig()
         wasi.argv = ["toolscript", *arguments]
         wasi.stdin_file = str(streams["input"])
         wasi.stdout_file = str(streams["output"])
         wasi.stderr_file = str(streams["error"])
-        if folder is not None:
-            os.makedirs(folder, exist_ok=True)
-            if os.path.islink(folder):
-                raise OSError("the folder is a symbolic link")
-            wasi.preopen_dir(os.fspath(folder), "/")
+        if io_dir is not None:
+            os.makedirs(io_dir, exist_ok=True)
+            if os.path.islink(io_dir):
+                raise OSError("the io directory is a symlink")
+            wasi.preopen_dir(os.fspath(io_dir), "/")
         store = Store(self._engine)
         try:
             store.set_wasi(wasi)
@@ -93,7 +94,7 @@ class Command:
             run = instance.get_func(store, instance.get_export_index(store, "run", interface))
             run(store)
         except ExitTrap:
-            # It says only that something went wrong; the outcome says what.
+            # The exit code only says that the script failed. The outcome has the error.
             pass
         except WasmtimeError as error:
             return error

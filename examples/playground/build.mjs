@@ -1,15 +1,17 @@
-// Makes dist/index.html, one file that needs nothing else: node build.mjs toolscript-core.wasm
+// Builds dist/index.html, a single file without external resources.
+//
+//     node build.mjs toolscript-core.wasm
 
 import { createHash } from "node:crypto";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-const here = (path) => new URL(path, import.meta.url);
+const resolve = (path) => new URL(path, import.meta.url);
 
 async function bundle(entry, virtual = {}) {
   const result = await build({
-    entryPoints: [here(entry).pathname],
+    entryPoints: [resolve(entry).pathname],
     bundle: true,
     minify: true,
     format: "esm",
@@ -21,7 +23,7 @@ async function bundle(entry, virtual = {}) {
   return result.outputFiles[0].text;
 }
 
-/** Modules named `playground:…`, which are made here and are no files. */
+/** Resolves imports of `playground:…`, which are generated during the build. */
 function virtualModules(contents) {
   return {
     name: "virtual modules",
@@ -32,13 +34,14 @@ function virtualModules(contents) {
   };
 }
 
+/** Returns the scripts of the example menu, the first of which is shown at the start. */
 async function examples() {
-  const names = (await readdir(here("../"))).filter((name) => name.endsWith(".luau")).sort();
-  const paths = ["src/opening.luau", ...names.map((name) => `../${name}`)];
-  return Promise.all(paths.map(async (path) => ({ name: titleOf(path), text: (await readFile(here(path), "utf8")).trimEnd() })));
+  const names = (await readdir(resolve("../"))).filter((name) => name.endsWith(".luau")).sort();
+  const paths = ["src/page/welcome.luau", ...names.map((name) => `../${name}`)];
+  return Promise.all(paths.map(async (path) => ({ name: titleOf(path), text: (await readFile(resolve(path), "utf8")).trimEnd() })));
 }
 
-/** `../sales_report.luau` is called "Sales report". */
+/** Returns the title of a script: "Sales report" for `../sales_report.luau`. */
 function titleOf(path) {
   const name = path.replace(/^.*\//, "").replace(/\.luau$/, "").replaceAll("_", " ");
   return name[0].toUpperCase() + name.slice(1);
@@ -48,19 +51,19 @@ const hash = (text) => createHash("sha256").update(text).digest("base64");
 
 async function main([modulePath]) {
   if (modulePath === undefined) throw new Error("usage: node build.mjs toolscript-core.wasm");
-  const script = await bundle("src/page.js", {
+  const script = await bundle("src/page/page.js", {
     module: { contents: gzipSync(await readFile(modulePath), { level: 9 }), loader: "binary" },
-    worker: { contents: await bundle("src/worker.js"), loader: "text" },
+    worker: { contents: await bundle("src/runner/worker.js"), loader: "text" },
     examples: { contents: JSON.stringify(await examples()), loader: "json" },
   });
-  const style = (await build({ entryPoints: [here("src/style.css").pathname], minify: true, write: false, target: "es2024" })).outputFiles[0].text;
-  // The editor adds style elements of its own, and marks them with this. It is the same for the same sources, so that builds are, too.
+  const style = (await build({ entryPoints: [resolve("src/page/style.css").pathname], minify: true, write: false, target: "es2024" })).outputFiles[0].text;
+  // The editor needs a nonce for its own style elements. It is derived from the sources, so that builds are reproducible.
   const nonce = hash(style + script).slice(0, 22);
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${hash(script)}' 'wasm-unsafe-eval'`,
     `style-src 'nonce-${nonce}'`,
-    // When text is replaced in the editor, the browser itself puts such attributes there for a moment.
+    // The browser itself sets style attributes for a moment when text in the editor is replaced.
     "style-src-attr 'unsafe-inline'",
     "worker-src blob:",
     "img-src data:",
@@ -68,10 +71,10 @@ async function main([modulePath]) {
     "form-action 'none'",
   ].join("; ");
   const parts = { policy, style, script };
-  const page = await readFile(here("src/index.html"), "utf8");
+  const page = await readFile(resolve("src/page/index.html"), "utf8");
   const filled = page.replace("<style>", `<style nonce="${nonce}">`).replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
-  await mkdir(here("dist/"), { recursive: true });
-  await writeFile(here("dist/index.html"), filled);
+  await mkdir(resolve("dist/"), { recursive: true });
+  await writeFile(resolve("dist/index.html"), filled);
   console.log(`dist/index.html: ${Math.round(Buffer.byteLength(filled) / 1024)} KiB`);
 }
 

@@ -47,7 +47,7 @@ fn the_command_prints_the_contract_and_writes_the_component() {
     assert_eq!((String::from_utf8_lossy(&refused.stderr).as_ref(), refused.status.code()), (message, Some(2)));
 }
 
-/// What they do is tested where they run: in `examples/`, by hosts in Python, Node and a browser.
+/// Their behaviour is tested in `tests/embedding/`, with hosts in Python, Node and a browser.
 #[test]
 fn the_wasi_flavours_are_written_on_request() {
     let folder = TempDir::new().expect("a folder");

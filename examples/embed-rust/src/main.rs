@@ -1,11 +1,11 @@
-//! A program of one's own with toolscript inside: functions that scripts call, files, and limits.
+//! Embeds toolscript in a Rust program: functions that scripts call, files, and limits.
 
 use serde::{Deserialize, Serialize};
 use std::{error::Error, time::Duration};
 use toolscript::{Engine, Files, Limits, Sandbox, engine::Listener, files::WriteMode, sandbox::ExecOptions};
 
 #[derive(Deserialize)]
-struct Place {
+struct Query {
     city: String,
 }
 
@@ -14,49 +14,49 @@ struct Weather {
     degrees: i32,
 }
 
-/// Shows what a script prints as it comes.
-struct Printer;
+/// Prints the log lines of a script while it runs.
+struct LogPrinter;
 
-impl Listener for Printer {
+impl Listener for LogPrinter {
     fn line(&self, line: &str) {
         println!("script: {line}");
     }
 }
 
 const SCRIPT: &str = r#"
-local out = io.open("weather.csv", "w")
+local file = io.open("weather.csv", "w")
 for _, city in { "Oslo", "Cairo", "Atlantis" } do
-    local ok, answer = pcall(sdk.weather.today, { city = city })
-    print(city, if ok then answer.degrees else answer)
+    local ok, result = pcall(sdk.weather.today, { city = city })
+    print(city, if ok then result.degrees else result)
     if ok then
-        out:write(city, ",", answer.degrees, "\n")
+        file:write(city, ",", result.degrees, "\n")
     end
 end
-out:close()
+file:close()
 "#;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let engine = Engine::builder()
-        // Typed by serde: what a script passes is checked before the closure sees it.
-        .async_function("weather.today", |place: Place| async move {
-            match place.city.as_str() {
+        // serde checks the types of the arguments before the closure is called.
+        .async_function("weather.today", |query: Query| async move {
+            match query.city.as_str() {
                 "Oslo" => Ok(Weather { degrees: -3 }),
                 "Cairo" => Ok(Weather { degrees: 24 }),
-                city => Err(format!("there is no weather in {city}")),
+                city => Err(format!("no weather data for {city}")),
             }
         })
         .build()?;
     let mut limits = Limits::default();
     limits.timeout = Duration::from_secs(5);
 
-    let folder = std::env::args().nth(1).unwrap_or_else(|| "embed-rust-files".into());
-    let sandbox = Sandbox::new(engine, Files::new(folder)?).with_limits(limits);
+    let io_dir = std::env::args().nth(1).unwrap_or_else(|| "embed-rust-files".into());
+    let sandbox = Sandbox::new(engine, Files::new(io_dir)?).with_limits(limits);
     sandbox.write("weather.luau", SCRIPT, WriteMode::Overwrite).await?;
-    let options = ExecOptions::default().with_listener(std::sync::Arc::new(Printer));
+    let options = ExecOptions::default().with_listener(std::sync::Arc::new(LogPrinter));
     let script = sandbox.read_raw("weather.luau").await?;
-    let done = sandbox.exec(script, options).await;
-    println!("exit code {}", done.exit_code);
+    let run = sandbox.exec(script, options).await;
+    println!("exit code {}", run.exit_code);
     print!("{}", String::from_utf8_lossy(&sandbox.read_raw("weather.csv").await?));
     Ok(())
 }

@@ -1,22 +1,21 @@
-"""What a client finds, whichever way it reaches the server: through the protocol's own Python client, which checks
-results against the output schema."""
+"""Checks for the official Python MCP client, used over both transports. The client validates results against the output schema."""
 
 import asyncio
 import warnings
 
 from mcp import Client
 
-# The library warns of logging, which the newest revision keeps only for the older clients.
+# The library warns about logging, which the newest revision keeps only for older clients.
 warnings.simplefilter("ignore")
 
-# How the client is told to speak a revision: by a handshake, or by asking what the server knows.
+# The client mode for each revision: `legacy` starts with a handshake, `auto` asks the server which revisions it supports.
 REVISIONS = {"2025-11-25": "legacy", "2026-07-28": "auto"}
 
-# Less than a script's own time: what would only end with that must fail.
-PATIENCE = 20
+# Seconds. Shorter than the timeout of a script, so that a check cannot pass only because a script timed out.
+CHECK_TIMEOUT = 20
 
-# It ends only when somebody who has heard of its line and its progress makes the file.
-WAITING = """
+# Ends only when another script creates the file, which happens after the line and the progress were received.
+WAITING_SCRIPT = """
 print("hello")
 progress(1, 2, "half")
 repeat until pcall(io.open, "heard.txt")
@@ -24,7 +23,7 @@ io.open("a.txt", "w"):write("text"):close()
 return { answer = 42 }
 """
 
-TICKING = """
+ENDLESS_SCRIPT = """
 local file = io.open("ticks.txt", "w")
 print("ticking")
 while true do
@@ -34,34 +33,34 @@ end
 
 
 async def check(server, revision):
-    """All of it. The server is an address, or the parameters of a program to start."""
-    heard = asyncio.Queue()
+    """Runs all checks. The server is a URL, or the parameters of a program to start."""
+    received = asyncio.Queue()
 
-    async def on_line(message):
-        heard.put_nowait(message.data)
+    async def on_log(message):
+        received.put_nowait(message.data)
 
     mode = REVISIONS[revision]
-    async with Client(server, mode=mode, logging_callback=on_line, log_level="info") as client:
+    async with Client(server, mode=mode, logging_callback=on_log, log_level="info") as client:
         assert client.protocol_version == revision, client.protocol_version
-        # The newest revision has the level in each request instead.
+        # The newest revision sends the level with each request instead.
         if mode == "legacy":
             await client.set_logging_level("info")
-        for part in (check_tools, check_notifications, check_failure, check_resources, check_files, check_cancelling):
-            await asyncio.wait_for(part(client, heard), PATIENCE)
+        for part in (check_tools, check_notifications, check_failure, check_resources, check_files, check_cancellation):
+            await asyncio.wait_for(part(client, received), CHECK_TIMEOUT)
 
 
-async def check_tools(client, heard):
+async def check_tools(client, received):
     tools = await client.list_tools()
     names = ["execute_script", "read_file", "write_file", "edit_file", "list_files", "glob_files", "grep_files"]
     assert [tool.name for tool in tools.tools] == names, tools
 
 
-async def check_notifications(client, heard):
+async def check_notifications(client, received):
     async def on_progress(done, total, message):
-        heard.put_nowait((done, total, message))
+        received.put_nowait((done, total, message))
 
-    call = start(client, WAITING, progress_callback=on_progress)
-    assert {await heard.get(), await heard.get()} == {"hello", (1.0, 2.0, "half")}
+    call = start(client, WAITING_SCRIPT, progress_callback=on_progress)
+    assert {await received.get(), await received.get()} == {"hello", (1.0, 2.0, "half")}
     assert not call.done(), call
     await execute(client, "io.open('heard.txt', 'w'):close()")
 
@@ -70,23 +69,23 @@ async def check_notifications(client, heard):
     assert result.structured_content["result"] == {"answer": 42}, result
     assert result.structured_content["logs"] == ["hello"], result
     assert {"name": "a.txt", "op": "write", "bytes": 4} in result.structured_content["files_touched"], result
-    assert heard.empty(), heard
+    assert received.empty(), received
 
 
-async def check_failure(client, heard):
+async def check_failure(client, received):
     failed = await execute(client, "error('too bad')")
     assert failed.is_error and failed.content[0].text == "Script execution error: script:1: too bad", failed
 
 
-async def check_resources(client, heard):
+async def check_resources(client, received):
     resources = await client.list_resources()
     assert [str(resource.uri) for resource in resources.resources] == ["io:///a.txt", "io:///heard.txt"], resources
     contents = await client.read_resource("io:///a.txt")
     assert contents.contents[0].text == "text", contents
 
 
-async def check_files(client, heard):
-    """Each tool's answer fits the schema that it promised: the client checks it."""
+async def check_files(client, received):
+    """Calls each file tool. The client validates the structured results."""
     texts = []
     for name, arguments in [
         ("write_file", {"path": "notes/b.txt", "content": "one\ntwo\n", "mode": "overwrite"}),
@@ -99,6 +98,7 @@ async def check_files(client, heard):
         result = await client.call_tool(name, arguments)
         assert not result.is_error and result.structured_content, result
         texts.append(result.content[0].text)
+    # The last two contain the time of the last change.
     texts[4:] = [text.split(" (")[0] for text in texts[4:]]
     assert texts == [
         "8 bytes written to notes/b.txt",
@@ -116,14 +116,14 @@ async def check_files(client, heard):
     assert missing.is_error and missing.content[0].text == "none: No such file or directory", missing
 
 
-async def check_cancelling(client, heard):
-    call = start(client, TICKING)
-    assert await heard.get() == "ticking"
+async def check_cancellation(client, received):
+    call = start(client, ENDLESS_SCRIPT)
+    assert await received.get() == "ticking"
     call.cancel()
     await asyncio.wait([call])
     assert call.cancelled(), call
 
-    # The client is told nothing of a script that it gave up; the script's file grows until it is stopped.
+    # The client receives nothing more about a cancelled call, but the file of the script grows until the script is stopped.
     before, now = None, await count_ticks(client)
     while now != before:
         await asyncio.sleep(0.5)
