@@ -281,7 +281,7 @@ def functions(box: Box) -> str:
     expect(result("return sdk.reverse(buffer.fromstring('\\1\\2\\255')):byte(1, 3)"), [255, 2, 1], "bytes there and back")
     expect(message("sdk.fail()"), "script:1: fail: it is broken", "an exception")
     expect(message("sdk.odd()"), "script:1: odd: the result can't be written as JSON", "a result that is not JSON")
-    expect(message("sdk.large()"), "script:1: the answer is 8388610 bytes; at most 8388608 are allowed at once", "a large answer")
+    expect(message("sdk.large()"), "script:1: the response is 8388610 bytes; at most 8388608 are allowed at once", "a large answer")
     expect(message("sdk.nope()"), "script:1: there is no function 'nope'", "a function that is not there")
     expect(message("sdk.docs('add')"), "script:1: add: there is no documentation", "a function that says nothing of itself")
 

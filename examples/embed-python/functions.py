@@ -41,7 +41,7 @@ class Functions:
     def call(self, calls: list[tuple[str, list[str | bytes]]]) -> str | list[bytes | str | Exception]:
         """Makes the calls, one after the other; for each the answer or what it raised. A text says why none was made."""
         if len(calls) > self._calls_left:
-            return f"too many calls of functions (max {self._max_calls})"
+            return f"too many function calls (max {self._max_calls})"
         taken: list[tuple[str, list[Any]]] = []
         size = 0
         for name, arguments in calls:
@@ -62,7 +62,7 @@ class Functions:
             if not isinstance(answer, Exception):
                 size = len(answer) if isinstance(answer, bytes) else len(answer.encode())
                 if size > room:
-                    answer = Exception(f"the answer is {size} bytes; at most {MAX_ANSWER} are allowed at once")
+                    answer = Exception(f"the response is {size} bytes; at most {MAX_ANSWER} are allowed at once")
                 else:
                     room -= size
             answers.append(answer)

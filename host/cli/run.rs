@@ -62,7 +62,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let engine = match config.limits.engine().concurrency(1).file_io(FileIo::Inline).build() {
         Ok(engine) => engine,
         Err(error) => {
-            terminal::error_line(&error.to_string());
+            terminal::error_line(&format!("{:#}", anyhow::Error::from(error)));
             return Ok(ExitCode::from(ErrorKind::Internal.exit_code()));
         }
     };
