@@ -82,7 +82,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Adds a function that all scripts can call as `sdk.name(...)`; see [`Functions::with`].
+    /// Adds a function that all scripts can call as `sdk.name(...)`; see [`Functions::with_function`].
     #[must_use]
     pub fn function<A, R, E>(mut self, name: &str, function: impl Fn(A) -> Result<R, E> + Send + Sync + 'static) -> Self
     where
@@ -90,11 +90,11 @@ impl EngineBuilder {
         R: Serialize,
         E: Display,
     {
-        self.functions = self.functions.and_then(|functions| functions.with(name, function));
+        self.functions = self.functions.and_then(|functions| functions.with_function(name, function));
         self
     }
 
-    /// Adds an async function that all scripts can call as `sdk.name(...)`; see [`Functions::with_async`].
+    /// Adds an async function that all scripts can call as `sdk.name(...)`; see [`Functions::with_async_function`].
     #[must_use]
     pub fn async_function<A, R, E, F>(mut self, name: &str, function: impl Fn(A) -> F + Send + Sync + 'static) -> Self
     where
@@ -103,7 +103,7 @@ impl EngineBuilder {
         E: Display,
         F: Future<Output = Result<R, E>> + Send + 'static,
     {
-        self.functions = self.functions.and_then(|functions| functions.with_async(name, function));
+        self.functions = self.functions.and_then(|functions| functions.with_async_function(name, function));
         self
     }
 

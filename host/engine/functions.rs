@@ -30,11 +30,11 @@ const RESERVED_NAMES: [&str; 3] = ["all", "docs", "search"];
 /// }
 ///
 /// let functions = Functions::new()
-///     .with("weather.today", |query: Query| match query.city.as_str() {
+///     .with_function("weather.today", |query: Query| match query.city.as_str() {
 ///         "Oslo" => Ok(Weather { degrees: -3 }),
 ///         other => Err(format!("there is no weather in {other}")),
 ///     })?
-///     .with_async("wait", |milliseconds: u64| async move {
+///     .with_async_function("wait", |milliseconds: u64| async move {
 ///         tokio::time::sleep(std::time::Duration::from_millis(milliseconds)).await;
 ///         Ok::<_, String>(())
 ///     })?;
@@ -87,7 +87,7 @@ impl Functions {
     /// # Errors
     ///
     /// Returns an error if the name does not consist of identifiers joined by dots, is reserved, or conflicts with another name.
-    pub fn with<A, R, E>(
+    pub fn with_function<A, R, E>(
         self,
         name: &str,
         function: impl Fn(A) -> Result<R, E> + Send + Sync + 'static,
@@ -111,8 +111,12 @@ impl Functions {
     ///
     /// # Errors
     ///
-    /// See [`with`](Self::with).
-    pub fn with_async<A, R, E, F>(self, name: &str, function: impl Fn(A) -> F + Send + Sync + 'static) -> Result<Self, InvalidFunctionName>
+    /// See [`with_function`](Self::with_function).
+    pub fn with_async_function<A, R, E, F>(
+        self,
+        name: &str,
+        function: impl Fn(A) -> F + Send + Sync + 'static,
+    ) -> Result<Self, InvalidFunctionName>
     where
         A: DeserializeOwned,
         R: Serialize,

@@ -181,3 +181,34 @@ pub enum InvalidLimit {
     #[error("memory must be between 4 MiB and 4096 MiB")]
     Memory,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{InvalidLimit, Limits};
+    use std::time::Duration;
+
+    #[test]
+    fn each_setter_changes_its_own_limit() {
+        let limits = Limits::default()
+            .with_timeout(Duration::from_secs(1))
+            .with_fuel(2)
+            .with_memory(3)
+            .with_script(4)
+            .with_logs(5)
+            .with_result(6)
+            .with_api_calls(7);
+        let expected = Limits { timeout: Duration::from_secs(1), fuel: Some(2), memory: 3, script: 4, logs: 5, result: 6, api_calls: 7 };
+        assert_eq!(limits, expected);
+    }
+
+    #[test]
+    fn limits_at_the_edge_of_their_range_are_accepted() {
+        let check = |limits: Limits| limits.check();
+        assert_eq!(check(Limits::default().with_timeout(Duration::from_secs(86_400)).with_fuel(1).with_memory(4 << 20)), Ok(()));
+        assert_eq!(check(Limits::default().with_memory(4 << 30)), Ok(()));
+        assert_eq!(check(Limits::default().with_timeout(Duration::from_secs(86_401))), Err(InvalidLimit::Timeout));
+        assert_eq!(check(Limits::default().with_fuel(0)), Err(InvalidLimit::Fuel));
+        assert_eq!(check(Limits::default().with_memory((4 << 20) - 1)), Err(InvalidLimit::Memory));
+        assert_eq!(check(Limits::default().with_memory((4 << 30) + 1)), Err(InvalidLimit::Memory));
+    }
+}

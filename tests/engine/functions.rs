@@ -31,16 +31,16 @@ struct Weather {
 
 fn functions() -> Functions {
     Functions::new()
-        .with("weather.today", |query: Query| match query.city.as_str() {
+        .with_function("weather.today", |query: Query| match query.city.as_str() {
             "" => Ok(Weather { degrees: 0, wind: None }),
             "Oslo" => Ok(Weather { degrees: -3, wind: Some(4.5) }),
             other => Err(format!("there is no weather in {other}")),
         })
-        .and_then(|functions| functions.with("add", |(a, b): (i64, i64)| Ok::<_, String>(a + b)))
-        .and_then(|functions| functions.with("echo", |value: Value| Ok::<_, String>(value)))
-        .and_then(|functions| functions.with("nothing", |(): ()| Ok::<_, String>(())))
+        .and_then(|functions| functions.with_function("add", |(a, b): (i64, i64)| Ok::<_, String>(a + b)))
+        .and_then(|functions| functions.with_function("echo", |value: Value| Ok::<_, String>(value)))
+        .and_then(|functions| functions.with_function("nothing", |(): ()| Ok::<_, String>(())))
         .and_then(|functions| {
-            functions.with("sum", |bytes: Vec<u8>| Ok::<_, String>(bytes.iter().map(|byte| u32::from(*byte)).sum::<u32>()))
+            functions.with_function("sum", |bytes: Vec<u8>| Ok::<_, String>(bytes.iter().map(|byte| u32::from(*byte)).sum::<u32>()))
         })
         .expect("functions")
 }
@@ -120,7 +120,7 @@ async fn functions_of_an_engine_are_available_in_all_its_runs() {
 
 #[tokio::test]
 async fn names_are_checked() {
-    let add = |functions: Functions, name: &str| functions.with(name, |value: Value| Ok::<_, String>(value));
+    let add = |functions: Functions, name: &str| functions.with_function(name, |value: Value| Ok::<_, String>(value));
     let error = |name: &str| add(functions(), name).expect_err("an invalid name").to_string();
     for name in ["", "a.", ".a", "a..b", "1a", "a-b", "a b", "ä"] {
         assert_eq!(error(name), format!("invalid function name '{name}': use letters, digits and underscores, joined by dots"));
@@ -142,8 +142,9 @@ async fn calls_are_counted_and_limited() {
     let limits = Limits::default().with_api_calls(3);
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
-    let functions =
-        Functions::new().with("count", move |(): ()| Ok::<_, String>(counted.fetch_add(1, Ordering::Relaxed))).expect("a function");
+    let functions = Functions::new()
+        .with_function("count", move |(): ()| Ok::<_, String>(counted.fetch_add(1, Ordering::Relaxed)))
+        .expect("a function");
     let options = RunOptions::default().with_limits(limits).with_functions(functions);
     let script = "local n = 0 while pcall(sdk.count) do n += 1 end return n, (select(2, pcall(function() sdk.count() end)))";
     let run = crate::support::run_with(script, options).await;
@@ -165,7 +166,7 @@ impl Drop for SetOnDrop {
 fn endless() -> (Functions, Arc<Notify>, Arc<AtomicBool>) {
     let (started, dropped) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
     let (start, drop) = (Arc::clone(&started), Arc::clone(&dropped));
-    let functions = Functions::new().with_async("endless", move |(): ()| {
+    let functions = Functions::new().with_async_function("endless", move |(): ()| {
         let (start, guard) = (Arc::clone(&start), SetOnDrop(Arc::clone(&drop)));
         async move {
             start.notify_one();

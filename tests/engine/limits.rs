@@ -3,6 +3,7 @@
 use crate::support::{engine, limited, outcome, run, run_with};
 use serde_json::json;
 use std::{
+    error::Error as _,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -103,6 +104,16 @@ async fn a_result_of_128_levels_can_be_decoded() {
     let run = run("local value = 1 for _ = 1, 128 do value = { value } end return value").await;
     let value: serde_json::Value = run.outcome.decode().expect("a value");
     assert_eq!(value.to_string().len(), 257);
+}
+
+#[tokio::test]
+async fn decode_errors_keep_their_cause() {
+    let error = run("return 1").await.outcome.decode::<String>().expect_err("another type");
+    assert_eq!(error.to_string(), "the result does not match the expected type");
+    let cause = error.source().expect("a cause").to_string();
+    assert_eq!(cause, "invalid type: integer `1`, expected a string at line 1 column 1");
+    let error = run("error('failed', 0)").await.outcome.decode::<String>().expect_err("an error");
+    assert_eq!(error.to_string(), "failed");
 }
 
 #[tokio::test]

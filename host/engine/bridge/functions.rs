@@ -146,6 +146,7 @@ async fn call<T: MeteredState>(
         functions.calls_left = functions.calls_left.saturating_sub(count);
     }
     let futures: Vec<_> = calls.into_iter().map(|call| provider.call(call)).collect();
+    // A single call, the most common case, needs no stream.
     let responses: Vec<_> =
         if futures.len() == 1 { join_all(futures).await } else { stream::iter(futures).buffered(MAX_CONCURRENT_CALLS).collect().await };
     // Providers need not use the budget, so the host checks the responses again.
