@@ -1,4 +1,4 @@
-//! Functions of an API: what a call costs above the request itself, and what a large specification costs those who start with it.
+//! Functions of an OpenAPI specification: the overhead per call, and the cost of loading a large specification.
 
 use crate::{
     protocol::StdioServer,
@@ -18,20 +18,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// All of them are measured together.
-pub const APIS: [&str; 5] = [
-    "1,000 API calls of a script, beside reqwest alone",
-    "API of 1,000 operations in YAML: to load it",
-    "API of 1,000 operations in JSON: to load it",
-    "return 1 with an API of 1,000 operations, without beside it",
-    "sdk looked at with an API of 1,000 operations, return 1 beside it",
+/// The names of the rows. They are measured together.
+pub const API_ROWS: [&str; 5] = [
+    "1,000 API calls from a script vs. reqwest",
+    "load an API of 1,000 operations in YAML",
+    "load an API of 1,000 operations in JSON",
+    "return 1 with an API of 1,000 operations vs. without",
+    "look up a function of 1,000 operations vs. return 1",
 ];
 
-/// What 1,000 calls may cost, to what they do without a script in between.
+/// Largest ratio of 1,000 calls from a script to the same calls with reqwest.
 const CALLS_TARGET: f64 = 1.3;
-/// Milliseconds for a specification to load.
+/// Longest time in milliseconds to load a specification.
 const LOAD_TARGET: f64 = 300.0;
-/// What a run may cost with an API that it does not use, to what it does without.
+/// Largest ratio of a run with an unused API to a run without an API.
 const START_TARGET: f64 = 1.2;
 
 const CALLS: u64 = 1000;
@@ -39,25 +39,25 @@ const ROUNDS: usize = 15;
 const STARTS: usize = 21;
 const RUNS: usize = 2000;
 
-const CALLING: &str = "local sum = 0 for id = 1, 1000 do sum += sdk.api.get_item0({ id = id }).id end return sum";
-const LOOKING: &str = "return type(sdk.api.get_item0)";
+const CALL_SCRIPT: &str = "local sum = 0 for id = 1, 1000 do sum += sdk.api.get_item0({ id = id }).id end return sum";
+const LOOKUP_SCRIPT: &str = "return type(sdk.api.get_item0)";
 
-/// Measures all of it.
-pub async fn calls_of_apis(program: &Path) -> Result<Vec<Row>> {
+/// Measures all rows.
+pub async fn api_calls(program: &Path) -> Result<Vec<Row>> {
     let address = serve()?;
-    let folder = tempfile::tempdir()?;
+    let directory = tempfile::tempdir()?;
     let document = specification(&format!("http://{address}"));
-    let files = [folder.path().join("api.yaml"), folder.path().join("api.json")];
+    let files = [directory.path().join("api.yaml"), directory.path().join("api.json")];
     fs::write(&files[0], yaml(&document))?;
     fs::write(&files[1], document.to_string())?;
 
-    let mut rows = vec![beside_reqwest(program, &files[0], address).await?];
-    rows.extend(to_load(program, folder.path(), &files)?);
-    rows.extend(to_start(program, &files[0])?);
+    let mut rows = vec![compare_with_reqwest(program, &files[0], address).await?];
+    rows.extend(load_time(program, directory.path(), &files)?);
+    rows.extend(run_overhead(program, &files[0])?);
     Ok(rows)
 }
 
-/// An API of which one operation answers. It has a thread of its own, so that it is the same for whoever calls.
+/// Serves one operation of the API, on its own thread so that the load is the same for both clients.
 fn serve() -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     listener.set_nonblocking(true)?;
@@ -75,34 +75,34 @@ fn serve() -> Result<SocketAddr> {
                 let service = TowerToHyperService::new(router.clone());
                 tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service));
             }
-            #[expect(unreachable_code, reason = "it says what the block gives")]
+            #[expect(unreachable_code, reason = "it declares the type of the block")]
             anyhow::Ok(())
         })
     });
     Ok(address)
 }
 
-/// The same requests, one after the other: from one script, and from here, in turns.
-async fn beside_reqwest(program: &Path, file: &Path, address: SocketAddr) -> Result<Row> {
+/// Makes the same sequential requests from a script and with reqwest, alternating.
+async fn compare_with_reqwest(program: &Path, file: &Path, address: SocketAddr) -> Result<Row> {
     let mut server = start(program, Some(file))?;
     let client = reqwest::Client::new();
-    let (mut through, mut alone) = (Vec::new(), Vec::new());
+    let (mut script_times, mut request_times) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
         let started = Instant::now();
-        let answer = server.run(CALLING)?;
-        let script_took = started.elapsed();
-        ensure!(answer["structuredContent"]["result"] == CALLS * (CALLS + 1) / 2, "another result: {answer}");
+        let response = server.run(CALL_SCRIPT)?;
+        let script_time = started.elapsed();
+        ensure!(response["structuredContent"]["result"] == CALLS * (CALLS + 1) / 2, "unexpected result: {response}");
         let started = Instant::now();
-        // In a task, as requests of a program with several threads are.
+        // Spawned as a task, as in a multi-threaded program.
         tokio::spawn(request(client.clone(), address)).await??;
-        let requests_took = started.elapsed();
-        // The first round connects, and compiles the schema of the parameter.
+        let request_time = started.elapsed();
+        // The first round is a warm-up: it connects and compiles the schema of the parameter.
         if round > 0 {
-            through.push(script_took);
-            alone.push(requests_took);
+            script_times.push(script_time);
+            request_times.push(request_time);
         }
     }
-    Ok(Row::new(APIS[0], median(through) / 1000.0, Some(median(alone) / 1000.0), Some(CALLS_TARGET), "ms"))
+    Ok(Row::new(API_ROWS[0], median(script_times) / 1000.0, Some(median(request_times) / 1000.0), Some(CALLS_TARGET), "ms"))
 }
 
 async fn request(client: reqwest::Client, address: SocketAddr) -> Result<()> {
@@ -110,13 +110,13 @@ async fn request(client: reqwest::Client, address: SocketAddr) -> Result<()> {
     for id in 1..=CALLS {
         let bytes = client.get(format!("http://{address}/items0/{id}")).send().await?.error_for_status()?.bytes().await?;
         let item: Value = serde_json::from_slice(&bytes)?;
-        sum += item["id"].as_u64().context("an item without an id")?;
+        sum += item["id"].as_u64().context("an item has no id")?;
     }
-    ensure!(sum == CALLS * (CALLS + 1) / 2, "other items");
+    ensure!(sum == CALLS * (CALLS + 1) / 2, "unexpected items");
     Ok(())
 }
 
-/// The program, serving over pipes, with an API or without.
+/// Starts the program over stdio, with or without an API.
 fn start(program: &Path, file: Option<&Path>) -> Result<StdioServer> {
     let mut arguments: Vec<String> = ["--max-api-calls", "1000"].map(Into::into).into();
     if let Some(file) = file {
@@ -125,19 +125,19 @@ fn start(program: &Path, file: Option<&Path>) -> Result<StdioServer> {
     StdioServer::start(program, &arguments)
 }
 
-/// What a specification adds to the time from the start of the program to its exit.
-fn to_load(program: &Path, folder: &Path, files: &[PathBuf; 2]) -> Result<[Row; 2]> {
+/// Measures by how much a specification prolongs the time from the start of the program to its exit.
+fn load_time(program: &Path, directory: &Path, files: &[PathBuf; 2]) -> Result<[Row; 2]> {
     let run = |file: Option<&PathBuf>| {
         let mut command = Command::new(program);
-        command.args(["run", "-e", "return 1"]).current_dir(folder);
+        command.args(["run", "-e", "return 1"]).current_dir(directory);
         if let Some(file) = file {
             command.arg("--api").arg(file);
         }
         let started = Instant::now();
         let output = command.output()?;
-        let took = started.elapsed();
-        ensure!(output.stdout == b"1\n", "another result: {}", String::from_utf8_lossy(&output.stderr));
-        Ok(took)
+        let elapsed = started.elapsed();
+        ensure!(output.stdout == b"1\n", "unexpected result: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(elapsed)
     };
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..STARTS {
@@ -147,25 +147,28 @@ fn to_load(program: &Path, folder: &Path, files: &[PathBuf; 2]) -> Result<[Row; 
         }
     }
     let [in_yaml, in_json] = times.map(|times: Vec<Duration>| median(times) / 1000.0);
-    Ok([Row::new(APIS[1], in_yaml, None, Some(LOAD_TARGET), "ms"), Row::new(APIS[2], in_json, None, Some(LOAD_TARGET), "ms")])
+    Ok([Row::new(API_ROWS[1], in_yaml, None, Some(LOAD_TARGET), "ms"), Row::new(API_ROWS[2], in_json, None, Some(LOAD_TARGET), "ms")])
 }
 
-/// What an API adds to runs: to one that does not use it, and to one that looks at its functions.
-fn to_start(program: &Path, file: &Path) -> Result<[Row; 2]> {
+/// Measures the cost of an API for a run that does not use it, and for a run that looks up one of its functions.
+fn run_overhead(program: &Path, file: &Path) -> Result<[Row; 2]> {
     let (mut with, mut without) = (start(program, Some(file))?, start(program, None)?);
-    let (mut idle, mut looking, mut plain) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut unused, mut lookup, mut without_api) = (Vec::new(), Vec::new(), Vec::new());
     let run = |server: &mut StdioServer, script: &str, expected: Value, times: &mut Vec<Duration>| {
         let started = Instant::now();
-        let answer = server.run(script)?;
+        let response = server.run(script)?;
         times.push(started.elapsed());
-        ensure!(answer["structuredContent"]["result"] == expected, "another result: {answer}");
+        ensure!(response["structuredContent"]["result"] == expected, "unexpected result: {response}");
         Ok(())
     };
     for _ in 0..RUNS {
-        run(&mut with, "return 1", json!(1), &mut idle)?;
-        run(&mut without, "return 1", json!(1), &mut plain)?;
-        run(&mut with, LOOKING, json!("function"), &mut looking)?;
+        run(&mut with, "return 1", json!(1), &mut unused)?;
+        run(&mut without, "return 1", json!(1), &mut without_api)?;
+        run(&mut with, LOOKUP_SCRIPT, json!("function"), &mut lookup)?;
     }
-    let idle = median(idle);
-    Ok([Row::new(APIS[3], idle, Some(median(plain)), Some(START_TARGET), "µs"), Row::new(APIS[4], median(looking), Some(idle), None, "µs")])
+    let unused = median(unused);
+    Ok([
+        Row::new(API_ROWS[3], unused, Some(median(without_api)), Some(START_TARGET), "µs"),
+        Row::new(API_ROWS[4], median(lookup), Some(unused), None, "µs"),
+    ])
 }

@@ -1,10 +1,11 @@
-//! Runs the same scripts here and in native Luau, alternating, and prints the ratios; `cargo bench -p toolscript-bench`.
+//! Runs the same work with toolscript and a reference such as native Luau, alternating, and prints the ratios.
 //!
-//! The table is also written to `target/toolscript-bench.json`. A word after `--` runs only the rows with it in their names.
+//! Start it with `cargo bench -p toolscript-bench`. It also writes the table to `target/toolscript-bench.json`. A word after `--`
+//! selects the rows whose names contain it.
 
-#![expect(clippy::disallowed_methods, reason = "a bench reads /proc and writes its table")]
+#![expect(clippy::disallowed_methods, reason = "the benchmark writes its table and the files of the scripts")]
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use std::{
     env, fs,
     hint::black_box,
@@ -19,10 +20,10 @@ use toolscript::{
     engine::{FileIo, IoOptions},
 };
 use toolscript_bench::{
-    APIS, GREP, HttpServer, KeyServer, Row, StdioServer, Table, calls_of_apis, grep_beside_ripgrep, load, median, run_native,
+    API_ROWS, GREP_ROWS, HttpServer, KeyServer, Row, StdioServer, Table, api_calls, grep, load, median, resident_kib, run_native,
 };
 
-/// Scripts, how often each is run, and the ratio to native Luau that it must reach.
+/// Scripts: name, source, number of rounds, and the largest acceptable ratio to native Luau.
 const SCRIPTS: [(&str, &str, usize, Option<f64>); 7] = [
     ("return 1 + 1", include_str!("scripts/one_plus_one.luau"), 3000, Some(0.4)),
     ("typical script", include_str!("scripts/typical.luau"), 500, Some(1.2)),
@@ -33,42 +34,36 @@ const SCRIPTS: [(&str, &str, usize, Option<f64>); 7] = [
     ("pcall(error), 100,000 times", include_str!("scripts/pcall_error.luau"), 7, Some(1.0)),
 ];
 
-/// The same with files, both sides in a directory of their own, limits raised.
+/// Scripts that use files. Each side has its own directory, and the limits are raised.
 const FILE_SCRIPTS: [(&str, &str, usize, Option<f64>); 6] = [
     ("write a million lines", include_str!("scripts/io_write_lines.luau"), 9, Some(2.0)),
     ("read them with io.lines", include_str!("scripts/io_read_lines.luau"), 9, Some(2.0)),
     ("read 32 MB with *a, 64 MiB memory", include_str!("scripts/io_read_32.luau"), 15, Some(2.0)),
     ("read 100 MB with *a", include_str!("scripts/io_read_all.luau"), 9, None),
     (SMALL_FILES, include_str!("scripts/io_small_files.luau"), 5, None),
-    (SMALL_FILES_IN_A_SERVER, include_str!("scripts/io_small_files.luau"), 5, None),
+    (SMALL_FILES_IN_SERVER, include_str!("scripts/io_small_files.luau"), 5, None),
 ];
 
 const SMALL_FILES: &str = "10,000 small files";
-/// As a server has it, whose threads must not wait for a disk.
-const SMALL_FILES_IN_A_SERVER: &str = "10,000 small files, as in a server";
+/// The same with the file I/O of a server, whose threads must not wait for the disk.
+const SMALL_FILES_IN_SERVER: &str = "10,000 small files in a server";
 
 const IDLE_MEMORY: &str = "memory of a live instance";
 const IDLE_INSTANCES: usize = 64;
 const CALLS: usize = 2000;
-const STDIO_CALL: [&str; 3] = [
-    "MCP call of return 1 over stdio, above the library's run",
-    "MCP call over stdio: p99, p50 beside it",
-    "MCP calls a second over stdio, one after the other",
-];
-const HTTP_CALL: [&str; 3] = [
-    "MCP call of return 1 over HTTP, above the library's run",
-    "MCP call over HTTP: p99, p50 beside it",
-    "MCP calls a second over HTTP, one after the other",
-];
-const MANY_CLIENTS: &str = "200 clients at once, 60 s: p99, p50 beside it";
-const MANY_CLIENTS_CALLS: &str = "200 clients at once: calls a second";
-const MANY_CLIENTS_MEMORY: &str = "200 clients at once: growth of memory in the last 50 s";
-const HOSTILE_TENANT: &str = "ten tenants beside one in endless loops: p50, alone beside it";
+const STDIO_ROWS: [&str; 3] =
+    ["overhead of an MCP call over stdio", "MCP call over stdio: p99 vs. p50", "sequential MCP calls per second over stdio"];
+const HTTP_ROWS: [&str; 3] =
+    ["overhead of an MCP call over HTTP", "MCP call over HTTP: p99 vs. p50", "sequential MCP calls per second over HTTP"];
+const MANY_CLIENTS: &str = "200 concurrent clients for 60 s: p99 vs. p50";
+const MANY_CLIENTS_CALLS: &str = "200 concurrent clients: calls per second";
+const MANY_CLIENTS_MEMORY: &str = "200 concurrent clients: memory growth in the last 50 s";
+const HOSTILE_TENANT: &str = "ten tenants with a hostile tenant vs. without: p50";
 const PROCESS_START: &str = "toolscript run -e 'return 1'";
 
 fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    // Cargo adds `--bench`.
+    // Cargo adds the argument `--bench`.
     let word = env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_default();
     let wanted = |name: &str| name.contains(&word);
     let mut table = Table::default();
@@ -76,10 +71,10 @@ fn main() -> Result<()> {
     if wanted(IDLE_MEMORY) {
         table.rows.push(runtime.block_on(async { idle_memory() })?);
     }
-    if STDIO_CALL.into_iter().any(wanted) {
+    if STDIO_ROWS.into_iter().any(wanted) {
         table.rows.extend(runtime.block_on(stdio_call())?);
     }
-    if HTTP_CALL.into_iter().any(wanted) {
+    if HTTP_ROWS.into_iter().any(wanted) {
         table.rows.extend(runtime.block_on(http_call())?);
     }
     if wanted(MANY_CLIENTS) {
@@ -91,11 +86,11 @@ fn main() -> Result<()> {
     if wanted(PROCESS_START) {
         table.rows.push(process_start()?);
     }
-    if GREP.into_iter().any(wanted) {
-        table.rows.extend(grep_beside_ripgrep(&program()?)?);
+    if GREP_ROWS.into_iter().any(wanted) {
+        table.rows.extend(grep(&program()?)?);
     }
-    if APIS.into_iter().any(wanted) {
-        table.rows.extend(runtime.block_on(calls_of_apis(&program()?))?);
+    if API_ROWS.into_iter().any(wanted) {
+        table.rows.extend(runtime.block_on(api_calls(&program()?))?);
     }
     println!("{table}");
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/toolscript-bench.json");
@@ -104,32 +99,31 @@ fn main() -> Result<()> {
 }
 
 async fn compare_scripts(table: &mut Table, wanted: &impl Fn(&str) -> bool) -> Result<()> {
-    // One script at a time, as `toolscript run` has it.
+    // The settings of `toolscript run`, which runs one script at a time, and of a server.
     let engine = Engine::builder().concurrency(4).file_io(FileIo::Inline).build()?;
     let server = Engine::builder().concurrency(4).file_io(FileIo::BlockInPlace).build()?;
     for (name, source, times, target) in SCRIPTS.into_iter().filter(|script| wanted(script.0)) {
         table.rows.push(compare(&engine, name, source, times, target, RunOptions::default(), None).await?);
     }
-    let (ours, native) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    for dir in [ours.path(), native.path()] {
-        fs::write(dir.join("medium.bin"), "0123456789abcde\n".repeat(2_000_000))?;
-        fs::write(dir.join("large.bin"), "0123456789abcde\n".repeat(6_250_000))?;
+    let (io_dir, native_dir) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    for directory in [io_dir.path(), native_dir.path()] {
+        fs::write(directory.join("medium.bin"), "0123456789abcde\n".repeat(2_000_000))?;
+        fs::write(directory.join("large.bin"), "0123456789abcde\n".repeat(6_250_000))?;
     }
     for (name, source, times, target) in FILE_SCRIPTS.into_iter().filter(|script| wanted(script.0)) {
-        let mut io = IoOptions::new(Files::new(ours.path())?);
-        (io.max_bytes, io.max_files) = (u64::MAX, u64::MAX);
+        let io = IoOptions::new(Files::new(io_dir.path())?).with_max_bytes(u64::MAX).with_max_files(u64::MAX);
         let mut limits = Limits::default();
         if name.starts_with("read 100 MB") {
-            limits.memory = 512 << 20;
+            limits = limits.with_memory(512 << 20);
         }
         let options = RunOptions::default().with_limits(limits).with_io(io);
-        let engine = if name == SMALL_FILES_IN_A_SERVER { &server } else { &engine };
-        table.rows.push(compare(engine, name, source, times, target, options, Some(native.path())).await?);
+        let engine = if name == SMALL_FILES_IN_SERVER { &server } else { &engine };
+        table.rows.push(compare(engine, name, source, times, target, options, Some(native_dir.path())).await?);
     }
     Ok(())
 }
 
-/// Runs one script on both sides, in turns.
+/// Runs one script with toolscript and with native Luau, alternating.
 async fn compare(
     engine: &Engine,
     name: &'static str,
@@ -140,95 +134,88 @@ async fn compare(
     native_dir: Option<&Path>,
 ) -> Result<Row> {
     let script = Script::new(source);
-    let in_a_task = name == SMALL_FILES_IN_A_SERVER;
-    let (mut here, mut native) = (Vec::new(), Vec::new());
+    let is_task = name == SMALL_FILES_IN_SERVER;
+    let (mut run_times, mut native_times) = (Vec::new(), Vec::new());
     for round in 0..times + times / 10 + 1 {
         let started = Instant::now();
-        let run = if in_a_task {
+        let run = if is_task {
             let (engine, script, options) = (engine.clone(), script.clone(), options.clone());
             tokio::spawn(async move { engine.run(&script, options).await }).await??
         } else {
             engine.run(&script, options.clone()).await?
         };
-        let here_took = started.elapsed();
+        let run_time = started.elapsed();
         let started = Instant::now();
         let (result, lines) = run_native(source, native_dir).map_err(|error| anyhow::anyhow!("{error}"))?;
-        let native_took = started.elapsed();
-        // The first tenth warms up, and is checked: both must do the same work.
+        let native_time = started.elapsed();
+        // The first tenth is a warm-up, and checks that both sides do the same work.
         if round > times / 10 {
-            here.push(here_took);
-            native.push(native_took);
+            run_times.push(run_time);
+            native_times.push(native_time);
         } else {
-            let ours: serde_json::Value = run.outcome.decode()?;
-            let theirs: serde_json::Value = serde_json::from_str(&result)?;
-            ensure!(ours == theirs, "{name}: {ours} here, {theirs} natively");
-            ensure!(run.outcome.logs == lines, "{name}: other lines");
+            let actual: serde_json::Value = run.outcome.decode()?;
+            let expected: serde_json::Value = serde_json::from_str(&result)?;
+            ensure!(actual == expected, "{name}: the result is {actual}, with native Luau {expected}");
+            ensure!(run.outcome.logs == lines, "{name}: the logs differ");
         }
         black_box((run, result));
     }
-    Ok(Row::new(name, median(here), Some(median(native)), target, "µs"))
+    Ok(Row::new(name, median(run_times), Some(median(native_times)), target, "µs"))
 }
 
-/// What each of many instances costs while it is alive and waits: they have printed a line and yielded.
+/// Measures the resident memory of an instance that has printed a line and yielded.
 fn idle_memory() -> Result<Row> {
     let engine = Engine::builder().concurrency(IDLE_INSTANCES).build()?;
     let script = Script::new("local t = {} for i = 1, 100 do t[i] = tostring(i) end print(#t) while true do end");
     let mut runs: Vec<Pin<Box<_>>> = (0..IDLE_INSTANCES).map(|_| Box::pin(engine.run(&script, RunOptions::default()))).collect();
-    let before = resident()?;
+    let before = resident_kib("self")?;
     let mut context = Context::from_waker(Waker::noop());
     for run in &mut runs {
         ensure!(run.as_mut().poll(&mut context).is_pending(), "a run ended");
     }
-    let here = (resident()?.saturating_sub(before)) as f64 / IDLE_INSTANCES as f64 / 1024.0;
-    Ok(Row::new(IDLE_MEMORY, here, None, Some(2048.0), "KiB"))
+    let growth = (resident_kib("self")? - before).max(0.0);
+    Ok(Row::new(IDLE_MEMORY, growth / IDLE_INSTANCES as f64, None, Some(2048.0), "KiB"))
 }
 
-/// Bytes of this process that are in memory.
-fn resident() -> Result<u64> {
-    let status = fs::read_to_string("/proc/self/status").context("this part of the bench needs Linux")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-    Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
-}
-
-/// The program, built as it is shipped.
+/// Builds the release program, and returns its path.
 fn program() -> Result<PathBuf> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let built = Command::new(cargo).args(["build", "--quiet", "--release", "--bin", "toolscript"]).current_dir(&root).status()?;
-    ensure!(built.success(), "toolscript does not build");
+    ensure!(built.success(), "building toolscript failed");
     Ok(root.join("target/release").join(format!("toolscript{}", env::consts::EXE_SUFFIX)))
 }
 
-/// What the protocol adds to a run: calls through pipes and runs in the library, in turns.
+/// Measures the overhead of the protocol: calls over stdio and runs in the library, alternating.
 async fn stdio_call() -> Result<[Row; 3]> {
     let mut server = StdioServer::start(&program()?, &[])?;
     let library = Library::new()?;
-    let (mut through, mut here) = (Vec::new(), Vec::new());
+    let (mut call_times, mut run_times) = (Vec::new(), Vec::new());
     for _ in 0..CALLS {
         let started = Instant::now();
-        let answer = server.run("return 1")?;
-        through.push(started.elapsed());
-        ensure!(answer["structuredContent"]["result"] == 1, "another result: {answer}");
-        here.push(library.run().await?);
+        let response = server.run("return 1")?;
+        call_times.push(started.elapsed());
+        ensure!(response["structuredContent"]["result"] == 1, "unexpected result: {response}");
+        run_times.push(library.run().await?);
     }
-    Ok(protocol_rows(STDIO_CALL, through, here, 0.5))
+    Ok(protocol_rows(STDIO_ROWS, call_times, run_times, 0.5))
 }
 
-/// The same over HTTP.
+/// Measures the same over HTTP.
 async fn http_call() -> Result<[Row; 3]> {
-    let folder = tempfile::tempdir()?;
-    let server = HttpServer::start(&program()?, folder.path(), &[])?;
+    let directory = tempfile::tempdir()?;
+    let server = HttpServer::start(&program()?, directory.path(), &[])?;
     let client = server.client(None);
     let library = Library::new()?;
-    let (mut through, mut here) = (Vec::new(), Vec::new());
+    let (mut call_times, mut run_times) = (Vec::new(), Vec::new());
     for _ in 0..CALLS {
-        through.push(client.call("return 1").await?);
-        here.push(library.run().await?);
+        call_times.push(client.call("return 1").await?);
+        run_times.push(library.run().await?);
     }
-    Ok(protocol_rows(HTTP_CALL, through, here, 1.0))
+    Ok(protocol_rows(HTTP_ROWS, call_times, run_times, 1.0))
 }
 
-/// The same call without a protocol.
+/// The same script without a protocol.
 struct Library {
     engine: Engine,
     script: Script,
@@ -246,68 +233,68 @@ impl Library {
     }
 }
 
-fn protocol_rows(names: [&'static str; 3], mut through: Vec<Duration>, here: Vec<Duration>, target: f64) -> [Row; 3] {
-    through.sort();
-    let all: Duration = through.iter().sum();
-    let (p50, p99) = (microseconds(&through, 50), microseconds(&through, 99));
+fn protocol_rows(names: [&'static str; 3], mut call_times: Vec<Duration>, run_times: Vec<Duration>, target: f64) -> [Row; 3] {
+    call_times.sort();
+    let total: Duration = call_times.iter().sum();
+    let (p50, p99) = (percentile(&call_times, 50), percentile(&call_times, 99));
     [
-        Row::new(names[0], (p50 - median(here)) / 1000.0, None, Some(target), "ms"),
+        Row::new(names[0], (p50 - median(run_times)) / 1000.0, None, Some(target), "ms"),
         Row::new(names[1], p99, Some(p50), None, "µs"),
-        Row::new(names[2], through.len() as f64 / all.as_secs_f64(), None, None, "/s"),
+        Row::new(names[2], call_times.len() as f64 / total.as_secs_f64(), None, None, "/s"),
     ]
 }
 
-/// A percentile of sorted times.
-fn microseconds(times: &[Duration], percent: usize) -> f64 {
+/// Returns a percentile of sorted times in microseconds.
+fn percentile(times: &[Duration], percent: usize) -> f64 {
     times[(times.len() - 1) * percent / 100].as_secs_f64() * 1e6
 }
 
-/// Many clients that call all the time, in this process, on the cores that the server has too.
+/// Measures a server with clients that call all the time, in this process and on the same cores as the server.
 async fn many_clients() -> Result<[Row; 3]> {
-    let folder = tempfile::tempdir()?;
-    let server = HttpServer::start(&program()?, folder.path(), &[])?;
+    let directory = tempfile::tempdir()?;
+    let server = HttpServer::start(&program()?, directory.path(), &[])?;
     let clients: Vec<_> = (0..200).map(|_| server.client(None)).collect();
     let mut times = load(clients.clone(), Duration::ZERO, Duration::from_secs(10)).await?;
-    let before = server.resident()?;
+    let before = server.resident_kib()?;
     times.extend(load(clients, Duration::ZERO, Duration::from_secs(50)).await?);
-    let growth = server.resident()? - before;
+    let growth = server.resident_kib()? - before;
     times.sort();
     Ok([
-        Row::new(MANY_CLIENTS, microseconds(&times, 99), Some(microseconds(&times, 50)), Some(20.0), "µs"),
+        Row::new(MANY_CLIENTS, percentile(&times, 99), Some(percentile(&times, 50)), Some(20.0), "µs"),
         Row::new(MANY_CLIENTS_CALLS, times.len() as f64 / 60.0, None, None, "/s"),
         Row::new(MANY_CLIENTS_MEMORY, growth, None, Some(8192.0), "KiB"),
     ])
 }
 
-/// Ten tenants that call now and then, without and with one that has nothing but endless loops running.
+/// Measures ten tenants that call occasionally, without and with a tenant that runs only endless loops.
 async fn hostile_tenant() -> Result<Row> {
     let keys = KeyServer::start().await;
-    let folder = tempfile::tempdir()?;
-    fs::write(folder.path().join("toolscript.toml"), "[limits]\ntimeout = 10\ntenant_per_minute = 100000\n")?;
-    let server = HttpServer::start(&program()?, folder.path(), &keys.flags())?;
+    let directory = tempfile::tempdir()?;
+    fs::write(directory.path().join("toolscript.toml"), "[limits]\ntimeout = 10\ntenant_per_minute = 100000\n")?;
+    let server = HttpServer::start(&program()?, directory.path(), &keys.flags())?;
     let clients: Vec<_> = (0..10).map(|number| server.client(Some(&keys.token(&format!("tenant {number}"))))).collect();
-    let (pause, lasts) = (Duration::from_millis(20), Duration::from_secs(10));
+    let (pause, duration) = (Duration::from_millis(20), Duration::from_secs(10));
     load(clients.clone(), pause, Duration::from_secs(2)).await?;
-    let alone = load(clients.clone(), pause, lasts).await?;
+    let undisturbed = load(clients.clone(), pause, duration).await?;
     let hostile = server.client(Some(&keys.token("hostile")));
     let loops: Vec<_> = (0..20)
         .map(|_| {
             let hostile = hostile.clone();
             tokio::spawn(async move {
                 loop {
-                    // Each is stopped by its deadline, or refused.
+                    // Each run is stopped at its deadline, or rejected.
                     let _ = hostile.call("while true do end").await;
                 }
             })
         })
         .collect();
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let beside = load(clients, pause, lasts).await?;
+    let disturbed = load(clients, pause, duration).await?;
     loops.iter().for_each(tokio::task::JoinHandle::abort);
-    Ok(Row::new(HOSTILE_TENANT, median(beside), Some(median(alone)), Some(2.0), "µs"))
+    Ok(Row::new(HOSTILE_TENANT, median(disturbed), Some(median(undisturbed)), Some(2.0), "µs"))
 }
 
-/// From the start of the program to its exit, with a result in between.
+/// Measures the time from the start of the program to its exit.
 fn process_start() -> Result<Row> {
     let program = program()?;
     let mut samples = Vec::new();
@@ -315,7 +302,7 @@ fn process_start() -> Result<Row> {
         let started = Instant::now();
         let output = Command::new(&program).args(["run", "-e", "return 1"]).output()?;
         samples.push(started.elapsed());
-        ensure!(output.stdout == b"1\n", "another result");
+        ensure!(output.stdout == b"1\n", "unexpected result");
     }
     Ok(Row::new(PROCESS_START, median(samples) / 1000.0, None, Some(20.0), "ms"))
 }

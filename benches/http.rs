@@ -1,4 +1,4 @@
-//! Calls over HTTP: what one costs above the library's own run, and what many at once do to each other.
+//! The MCP server over HTTP, and clients that put load on it.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
@@ -10,19 +10,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The program, serving over HTTP on a port of its own.
+/// The program, serving MCP over HTTP on a free port.
 pub struct HttpServer {
     child: Child,
     url: String,
 }
 
 impl HttpServer {
-    /// Starts it in a folder, and waits until it listens.
-    pub fn start(program: &Path, folder: &Path, arguments: &[String]) -> Result<Self> {
+    /// Starts the program in a directory, and waits until it listens.
+    pub fn start(program: &Path, directory: &Path, arguments: &[String]) -> Result<Self> {
         let mut child = Command::new(program)
             .args(["serve", "--transport", "http", "--listen", "127.0.0.1:0"])
             .args(arguments)
-            .current_dir(folder)
+            .current_dir(directory)
             .stderr(Stdio::piped())
             .spawn()?;
         let mut line = String::new();
@@ -31,16 +31,14 @@ impl HttpServer {
         Ok(Self { url: url.trim_end_matches(',').into(), child })
     }
 
-    /// A client with a connection of its own.
+    /// Returns a client with its own connection.
     pub fn client(&self, token: Option<&str>) -> HttpClient {
         HttpClient { http: reqwest::Client::new(), url: self.url.clone(), token: token.map(Into::into) }
     }
 
-    /// KiB of the server that are in memory.
-    pub fn resident(&self) -> Result<f64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).context("this part of the bench needs Linux")?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-        Ok(line.trim().trim_end_matches(" kB").parse()?)
+    /// Returns the resident memory of the server in KiB.
+    pub fn resident_kib(&self) -> Result<f64> {
+        resident_kib(&self.child.id().to_string())
     }
 }
 
@@ -51,7 +49,7 @@ impl Drop for HttpServer {
     }
 }
 
-/// One client, by the newest revision.
+/// A client that uses the newest protocol version.
 #[derive(Clone)]
 pub struct HttpClient {
     http: reqwest::Client,
@@ -60,7 +58,7 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// Runs a script; how long it took.
+    /// Runs a script, and returns how long the call took.
     pub async fn call(&self, script: &str) -> Result<Duration> {
         let version = "2026-07-28";
         let meta = json!({ "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {} });
@@ -82,17 +80,24 @@ impl HttpClient {
         let response = request.send().await?;
         let status = response.status();
         let bytes = response.bytes().await?;
-        let took = started.elapsed();
-        let answer: Value = serde_json::from_slice(&bytes).with_context(|| format!("{status}: {}", String::from_utf8_lossy(&bytes)))?;
-        ensure!(answer["result"]["isError"] == false, "another answer: {answer}");
-        Ok(took)
+        let elapsed = started.elapsed();
+        let body: Value = serde_json::from_slice(&bytes).with_context(|| format!("{status}: {}", String::from_utf8_lossy(&bytes)))?;
+        ensure!(body["result"]["isError"] == false, "unexpected response: {body}");
+        Ok(elapsed)
     }
 }
 
-/// Each client calls, again and again, with a pause after each call; all times.
-pub async fn load(clients: Vec<HttpClient>, pause: Duration, lasts: Duration) -> Result<Vec<Duration>> {
-    let end = Instant::now() + lasts;
-    let calling = clients.into_iter().map(|client| {
+/// Returns the resident memory in KiB of a process, which is a process id or `self`.
+pub fn resident_kib(process: &str) -> Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).context("this part of the benchmark needs Linux")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}
+
+/// Lets each client call in a loop, with a pause after each call. Returns the sorted times of all calls.
+pub async fn load(clients: Vec<HttpClient>, pause: Duration, duration: Duration) -> Result<Vec<Duration>> {
+    let end = Instant::now() + duration;
+    let tasks = clients.into_iter().map(|client| {
         tokio::spawn(async move {
             let mut times = Vec::new();
             while Instant::now() < end {
@@ -105,8 +110,8 @@ pub async fn load(clients: Vec<HttpClient>, pause: Duration, lasts: Duration) ->
         })
     });
     let mut times = Vec::new();
-    for calls in calling.collect::<Vec<_>>() {
-        times.extend(calls.await??);
+    for task in tasks.collect::<Vec<_>>() {
+        times.extend(task.await??);
     }
     times.sort();
     Ok(times)

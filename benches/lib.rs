@@ -1,7 +1,7 @@
-//! Running scripts natively, and comparing.
+//! The parts of the benchmark: native Luau, servers, and the table of results.
 
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the native side works on files directly")]
-#![expect(clippy::expect_used, reason = "the key server is the tests', who need more of it")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the native side accesses files directly")]
+#![expect(clippy::expect_used, reason = "the key server is shared with the tests, which fail by panicking")]
 
 mod apis;
 mod http;
@@ -14,10 +14,10 @@ mod search;
 mod specification;
 mod table;
 
-pub use apis::{APIS, calls_of_apis};
-pub use http::{HttpClient, HttpServer, load};
+pub use apis::{API_ROWS, api_calls};
+pub use http::{HttpClient, HttpServer, load, resident_kib};
 pub use key_server::KeyServer;
 pub use native::run_native;
 pub use protocol::StdioServer;
-pub use search::{GREP, grep_beside_ripgrep};
+pub use search::{GREP_ROWS, grep};
 pub use table::{Row, Table, median};

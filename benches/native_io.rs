@@ -1,4 +1,4 @@
-//! `io` for native Luau as a careful embedder would write it: one directory, `std::fs::File`, 64 KiB buffers.
+//! An `io` library for native Luau as an embedder would write it: one directory, `std::fs::File` and 64 KiB buffers.
 
 use mlua::{AnyUserData, Error, Lua, LuaString, MetaMethod, Result, UserData, UserDataMethods, Value, Variadic};
 use std::{
@@ -7,7 +7,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-const BUFFER: usize = 64 * 1024;
+const BUFFER_SIZE: usize = 64 * 1024;
 
 enum Stream {
     Reader(BufReader<File>),
@@ -103,20 +103,20 @@ fn resolve(root: &Path, name: &str) -> Result<PathBuf> {
 fn open(root: &Path, name: &str, mode: &str) -> Result<Handle> {
     let path = resolve(root, name)?;
     let stream = match mode {
-        "r" => Stream::Reader(BufReader::with_capacity(BUFFER, File::open(path)?)),
+        "r" => Stream::Reader(BufReader::with_capacity(BUFFER_SIZE, File::open(path)?)),
         "w" => {
             if let Some(parent) = path.parent() {
                 create_dir_all(parent)?;
             }
             let file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
-            Stream::Writer(BufWriter::with_capacity(BUFFER, file))
+            Stream::Writer(BufWriter::with_capacity(BUFFER_SIZE, file))
         }
         other => return Err(Error::runtime(format!("invalid mode: {other}"))),
     };
     Ok(Handle { stream, line: Vec::new() })
 }
 
-/// Gives a VM `io.open`, `io.lines` and `os.remove` on a directory.
+/// Registers `io.open`, `io.lines` and `os.remove` for a directory.
 pub fn register(lua: &Lua, root: &Path) -> Result<()> {
     let io = lua.create_table()?;
     let dir = root.to_owned();

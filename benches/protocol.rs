@@ -1,4 +1,4 @@
-//! What the protocol costs: the same call in the library and through the server's standard streams.
+//! The MCP server over stdio.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
-/// The program, serving one client over pipes.
+/// The program, serving MCP over stdio.
 pub struct StdioServer {
     child: Child,
     input: ChildStdin,
@@ -17,7 +17,7 @@ pub struct StdioServer {
 }
 
 impl StdioServer {
-    /// Starts it and shakes hands.
+    /// Starts the program and initializes the MCP session.
     pub fn start(program: &Path, arguments: &[String]) -> Result<Self> {
         let mut command = Command::new(program);
         command.args(["serve", "--no-io"]).args(arguments);
@@ -26,23 +26,23 @@ impl StdioServer {
         let output = BufReader::new(child.stdout.take().context("no output")?);
         let mut server = Self { child, input, output, last_id: 0 };
         let client = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" } });
-        server.ask("initialize", client)?;
+        server.request("initialize", client)?;
         Ok(server)
     }
 
-    /// Runs a script; what the tool answers.
+    /// Runs a script, and returns the result of the tool call.
     pub fn run(&mut self, script: &str) -> Result<Value> {
-        self.ask("tools/call", json!({ "name": "execute_script", "arguments": { "script": script } }))
+        self.request("tools/call", json!({ "name": "execute_script", "arguments": { "script": script } }))
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
+    fn request(&mut self, method: &str, params: Value) -> Result<Value> {
         self.last_id += 1;
         writeln!(self.input, "{}", json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }))?;
         let mut line = String::new();
         self.output.read_line(&mut line)?;
-        let mut answer: Value = serde_json::from_str(&line)?;
-        ensure!(answer["id"] == self.last_id, "another answer: {line}");
-        Ok(answer["result"].take())
+        let mut response: Value = serde_json::from_str(&line)?;
+        ensure!(response["id"] == self.last_id, "unexpected response: {line}");
+        Ok(response["result"].take())
     }
 }
 

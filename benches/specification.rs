@@ -1,12 +1,12 @@
-//! A large specification of an API, always the same, in both ways of writing one.
+//! A large, deterministic OpenAPI specification, as JSON and as YAML.
 
 use serde_json::{Map, Value, json};
 
-/// Two paths each, with two operations each.
+/// Each resource has two paths with two operations each.
 const RESOURCES: usize = 250;
 const SCHEMAS: usize = 200;
 
-/// A specification with 1,000 operations, for a server at an address. It is of 3.0, as most are, so that its schemas are rewritten too.
+/// Returns a specification with 1,000 operations. It has version 3.0, as most have, so that loading includes the conversion of schemas.
 pub fn specification(server: &str) -> Value {
     let paths: Map<String, Value> = (0..RESOURCES).flat_map(paths).collect();
     let schemas: Map<String, Value> = (0..SCHEMAS).map(schema).collect();
@@ -19,12 +19,12 @@ pub fn specification(server: &str) -> Value {
             "schemas": schemas,
             "parameters": {
                 "limit": {
-                    "name": "limit", "in": "query", "description": "How many there are at most in a page",
+                    "name": "limit", "in": "query", "description": "The maximum number of items per page",
                     "schema": { "type": "integer", "minimum": 1, "maximum": 100, "default": 20 },
                 },
-                "cursor": { "name": "cursor", "in": "query", "description": "Where the page begins", "schema": { "type": "string" } },
+                "cursor": { "name": "cursor", "in": "query", "description": "The position at which the page starts", "schema": { "type": "string" } },
             },
-            "responses": { "failed": { "description": "Why not", "content": content(&json!({
+            "responses": { "failed": { "description": "An error", "content": content(&json!({
                 "type": "object", "required": ["message"],
                 "properties": { "message": { "type": "string" }, "code": { "type": "integer", "nullable": true } },
             })) } },
@@ -36,7 +36,7 @@ fn content(schema: &Value) -> Value {
     json!({ "application/json": { "schema": schema } })
 }
 
-/// A collection, and what is in it.
+/// Returns the paths of a collection and of its items.
 fn paths(number: usize) -> [(String, Value); 2] {
     let item = json!({ "$ref": format!("#/components/schemas/Item{}", number % SCHEMAS) });
     let page = json!({ "type": "object", "properties": { "items": { "type": "array", "items": &item }, "next": { "type": "string" } } });
@@ -44,10 +44,10 @@ fn paths(number: usize) -> [(String, Value); 2] {
         json!({
             "operationId": format!("{verb}Item{number}"),
             "summary": format!("{verb} items of the shelf {number}"),
-            "description": "What is on a shelf can be counted, moved and sold by those who may. Changes are seen by others after some seconds.",
+            "description": "Items on a shelf can be counted, moved and sold by authorized users. Other users see a change after a few seconds.",
             "tags": [format!("shelf {}", number % 20)],
             "responses": {
-                "200": { "description": "As it is now", "content": content(result) },
+                "200": { "description": "The current state", "content": content(result) },
                 "default": { "$ref": "#/components/responses/failed" },
             },
         })
@@ -56,7 +56,7 @@ fn paths(number: usize) -> [(String, Value); 2] {
         [operation("list", &page), operation("create", &item), operation("get", &item), operation("change", &item)];
     let state =
         json!({ "name": "state", "in": "query", "schema": { "type": "array", "items": { "type": "string", "enum": ["new", "sold"] } } });
-    let trace = json!({ "name": "X-Trace", "in": "header", "description": "Comes back in the answer", "schema": { "type": "string" } });
+    let trace = json!({ "name": "X-Trace", "in": "header", "description": "Returned in the response", "schema": { "type": "string" } });
     list["parameters"] = json!([{ "$ref": "#/components/parameters/limit" }, { "$ref": "#/components/parameters/cursor" }, state, trace]);
     for operation in [&mut create, &mut change] {
         operation["requestBody"] = json!({ "required": true, "content": content(&item) });
@@ -74,8 +74,8 @@ fn schema(number: usize) -> (String, Value) {
         "description": format!("An item of the kind {number}"),
         "required": ["id", "name"],
         "properties": {
-            "id": { "type": "integer", "minimum": 1, "description": "What it is asked for by" },
-            "name": { "type": "string", "maxLength": 200, "description": "What people call it" },
+            "id": { "type": "integer", "minimum": 1, "description": "The id of the item" },
+            "name": { "type": "string", "maxLength": 200, "description": "The display name" },
             "state": { "type": "string", "enum": ["new", "sold", "lost"] },
             "price": { "type": "number", "minimum": 0, "exclusiveMinimum": true },
             "created": { "type": "string", "format": "date-time" },
@@ -87,7 +87,7 @@ fn schema(number: usize) -> (String, Value) {
     (format!("Item{number}"), schema)
 }
 
-/// The same as YAML, in blocks as people and generators write it.
+/// Returns a value as YAML in block style, as people and generators write it.
 pub fn yaml(value: &Value) -> String {
     let mut text = String::new();
     write_yaml(value, 0, &mut text);
@@ -115,12 +115,12 @@ fn write_yaml(value: &Value, depth: usize, text: &mut String) {
                 write_yaml(item, depth + 1, text);
             }
         }
-        Value::String(one) => text.push_str(&format!(" {}", scalar(one))),
+        Value::String(string) => text.push_str(&format!(" {}", scalar(string))),
         other => text.push_str(&format!(" {other}")),
     }
 }
 
-/// In quotes only where it would be something else without.
+/// Quotes a string only if it would otherwise be parsed as something else.
 fn scalar(text: &str) -> String {
     let is_plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || "/$".contains(first)) && !text.contains(": ");
     if is_plain { text.to_owned() } else { Value::from(text).to_string() }

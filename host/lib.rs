@@ -147,10 +147,11 @@ pub use serde_json::value::RawValue;
 /// Functions that scripts call as `sdk.name(...)`.
 pub mod functions {
     pub use crate::engine::bridge::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, ResponseBudget};
-    pub use crate::engine::functions::{Functions, InvalidFunction};
+    pub use crate::engine::functions::{Functions, InvalidFunctionName};
+    pub use futures_util::future::BoxFuture;
 }
 
 /// The guest as WebAssembly, for hosts other than this library.
 pub mod component {
-    pub use crate::engine::image::{component, wasi_command, wasi_core_module, wit};
+    pub use crate::engine::image::{ComponentError, component, wasi_command, wasi_core_module, wit};
 }

@@ -63,7 +63,7 @@ class Functions:
             if not isinstance(result, Exception):
                 size = len(result) if isinstance(result, bytes) else len(result.encode())
                 if size > available:
-                    result = Exception(f"the answer is {size} bytes; at most {MAX_RESULT} are allowed at once")
+                    result = Exception(f"the response is {size} bytes; at most {MAX_RESULT} are allowed at once")
                 else:
                     available -= size
             results.append(result)
@@ -110,13 +110,13 @@ def check_names(functions: Mapping[str, Function]) -> None:
     for name in functions:
         parts = name.split(".")
         if not all(IDENTIFIER.fullmatch(part) for part in parts):
-            raise ValueError(f"the function '{name}': a name consists of identifiers joined by dots")
+            raise ValueError(f"invalid function name '{name}': use letters, digits and underscores, joined by dots")
         if parts[0] in RESERVED:
-            raise ValueError(f"the function '{name}': '{parts[0]}' is a built-in member of sdk")
+            raise ValueError(f"invalid function name '{name}': sdk.all, sdk.docs and sdk.search are reserved")
         for count in range(1, len(parts)):
             prefix = ".".join(parts[:count])
             if prefix in functions:
-                raise ValueError(f"the function '{name}': '{prefix}' is also a function")
+                raise ValueError(f"invalid function name '{name}': it conflicts with '{prefix}'")
 
 
 def decode(value: str | bytes) -> Any:

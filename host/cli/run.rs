@@ -65,7 +65,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let engine = match config.limits.engine().concurrency(1).file_io(FileIo::Inline).build() {
         Ok(engine) => engine,
         Err(error) => {
-            output::print_error(&error.to_string());
+            output::print_error(&format!("{:#}", anyhow::Error::from(error)));
             return Ok(ExitCode::from(ErrorKind::Internal.exit_code()));
         }
     };

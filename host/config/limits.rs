@@ -40,17 +40,18 @@ impl LimitsSection {
             builder = builder.concurrency(runs);
         }
         if let Some(runs) = self.queue {
-            builder = builder.queue(runs);
+            builder = builder.queue_limit(runs);
         }
         builder
     }
 
     /// What one tenant may use of an engine: a quarter of its runs and of its queue, and ten runs a second, where nothing is set.
     pub fn allotment(&self) -> Allotment {
-        let engine = self.engine();
+        let concurrency = self.concurrency.unwrap_or_else(EngineBuilder::default_concurrency).clamp(1, EngineBuilder::MAX_CONCURRENCY);
+        let queue_limit = self.queue.unwrap_or(EngineBuilder::DEFAULT_QUEUE_LIMIT);
         Allotment {
-            running: self.tenant_concurrency.unwrap_or(engine.runs() / 4).max(1),
-            waiting: self.tenant_queue.unwrap_or(engine.waiting_runs() / 4),
+            running: self.tenant_concurrency.unwrap_or(concurrency / 4).max(1),
+            waiting: self.tenant_queue.unwrap_or(queue_limit / 4),
             per_minute: self.tenant_per_minute.unwrap_or(DEFAULT_PER_MINUTE),
         }
     }

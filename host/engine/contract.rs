@@ -1,11 +1,13 @@
-//! The types of the `run` export, as `wit/world.wit` has them. Texts from the guest stay in its memory until their size is known.
+//! The types of the `run` export, as defined in `wit/world.wit`.
+//!
+//! Text from the guest is lifted lazily (`WasmStr`, `WasmList`): it stays in guest memory until the host has checked its size.
 
 use wasmtime::component::{ComponentType, Lift, Lower, TypedFunc, WasmList, WasmStr};
 
 /// The `run` export.
 pub type RunFunction = TypedFunc<(Request,), (Result<WasmStr, Failure>,)>;
 
-/// What the file library does when the operating system refuses a call.
+/// The behaviour of the `io` library when the operating system returns an error; `refusals` in WIT.
 #[derive(Clone, Copy, ComponentType, Lower)]
 #[component(enum)]
 #[repr(u8)]
@@ -16,7 +18,7 @@ pub enum OsErrorMode {
     Return,
 }
 
-/// All that a run is told.
+/// The input of a run.
 #[derive(ComponentType, Lower)]
 #[component(record)]
 pub struct Request {
@@ -28,11 +30,11 @@ pub struct Request {
     pub memory: u64,
 }
 
-/// Whose fault a failure is, by the guest's word.
+/// The kind of a failure, as reported by the guest.
 #[derive(Clone, Copy, ComponentType, Lift)]
 #[component(enum)]
 #[repr(u8)]
-#[expect(dead_code, reason = "the guest makes them")]
+#[expect(dead_code, reason = "the guest creates the values")]
 pub enum Kind {
     #[component(name = "syntax")]
     Syntax,
@@ -44,7 +46,7 @@ pub enum Kind {
     Memory,
 }
 
-/// Why a script did not finish.
+/// The error of a script, as reported by the guest.
 #[derive(ComponentType, Lift)]
 #[component(record)]
 pub struct Failure {

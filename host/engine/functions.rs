@@ -1,24 +1,26 @@
-//! Functions of an embedder's own, made of closures.
+//! Functions of an embedder, implemented as closures.
 
-use crate::engine::bridge::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue};
+use super::bridge::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue};
+use futures_util::future::BoxFuture;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
-use std::{collections::BTreeMap, fmt, pin::Pin, sync::Arc};
+use std::{collections::BTreeMap, fmt, future::ready, sync::Arc};
 
-type Answer = Pin<Box<dyn Future<Output = Result<FunctionResponse, String>> + Send>>;
-type Callee = Arc<dyn Fn(Box<RawValue>) -> Answer + Send + Sync>;
+type ResponseFuture = BoxFuture<'static, Result<FunctionResponse, String>>;
+type Function = Arc<dyn Fn(Box<RawValue>) -> ResponseFuture + Send + Sync>;
 
-/// Names that `sdk` has for itself.
-const RESERVED: [&str; 3] = ["all", "docs", "search"];
+/// Members of the `sdk` table that are not functions of a provider.
+const RESERVED_NAMES: [&str; 3] = ["all", "docs", "search"];
 
-/// Functions by their names, for [`RunOptions::with_functions`](crate::RunOptions::with_functions).
+/// A set of named closures that scripts call as `sdk.name(...)`. Pass it to
+/// [`RunOptions::with_functions`](crate::RunOptions::with_functions).
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
 /// use toolscript::Functions;
 ///
 /// #[derive(Deserialize)]
-/// struct Place {
+/// struct Query {
 ///     city: String,
 /// }
 ///
@@ -28,109 +30,131 @@ const RESERVED: [&str; 3] = ["all", "docs", "search"];
 /// }
 ///
 /// let functions = Functions::new()
-///     .with("weather.today", |place: Place| match place.city.as_str() {
+///     .with_function("weather.today", |query: Query| match query.city.as_str() {
 ///         "Oslo" => Ok(Weather { degrees: -3 }),
 ///         other => Err(format!("there is no weather in {other}")),
 ///     })?
-///     .with_async("wait", |milliseconds: u64| async move {
+///     .with_async_function("wait", |milliseconds: u64| async move {
 ///         tokio::time::sleep(std::time::Duration::from_millis(milliseconds)).await;
 ///         Ok::<_, String>(())
 ///     })?;
-/// # Ok::<(), toolscript::functions::InvalidFunction>(())
+/// # Ok::<(), toolscript::functions::InvalidFunctionName>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct Functions {
-    functions: BTreeMap<String, Callee>,
+    functions: BTreeMap<String, Function>,
 }
 
-/// Why a function can't have a name.
+/// The reason why a function can't have a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the function '{name}': {reason}")]
-pub struct InvalidFunction {
-    name: String,
-    reason: String,
+#[non_exhaustive]
+pub enum InvalidFunctionName {
+    /// The name does not consist of identifiers joined by dots.
+    #[error("invalid function name '{name}': use letters, digits and underscores, joined by dots")]
+    Syntax {
+        /// The rejected name.
+        name: String,
+    },
+    /// The first identifier is a built-in member of `sdk`.
+    #[error("invalid function name '{name}': sdk.all, sdk.docs and sdk.search are reserved")]
+    Reserved {
+        /// The rejected name.
+        name: String,
+    },
+    /// Another function has the same name, or one name is a prefix of the other.
+    #[error("invalid function name '{name}': it conflicts with '{existing}'")]
+    Conflict {
+        /// The rejected name.
+        name: String,
+        /// The name of the other function.
+        existing: String,
+    },
 }
 
 impl Functions {
-    /// No functions.
+    /// Creates an empty set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// These functions and one more, which scripts call as `sdk.` and its name.
+    /// Adds a function that scripts call as `sdk.name(...)`.
     ///
-    /// What a script passes becomes the closure's argument by serde: one argument as it is, none as null, several as an array. What it
-    /// returns becomes the call's result, and an error is raised in the script. It must not block for long: it holds up the thread that
-    /// polls the run.
+    /// The arguments of the call are deserialized: a single argument as it is, no argument as null, several as an array. The return
+    /// value is serialized, and an error is raised in the script. The closure must not block, because it runs on the thread that polls
+    /// the run.
     ///
     /// # Errors
     ///
-    /// When the name is not made of identifiers joined by dots, or is in the way of another.
-    pub fn with<A, R, E>(self, name: &str, function: impl Fn(A) -> Result<R, E> + Send + Sync + 'static) -> Result<Self, InvalidFunction>
+    /// Returns an error if the name does not consist of identifiers joined by dots, is reserved, or conflicts with another name.
+    pub fn with_function<A, R, E>(
+        self,
+        name: &str,
+        function: impl Fn(A) -> Result<R, E> + Send + Sync + 'static,
+    ) -> Result<Self, InvalidFunctionName>
     where
         A: DeserializeOwned,
         R: Serialize,
         E: fmt::Display,
     {
-        let owned = name.to_owned();
+        let owned_name = name.to_owned();
         self.insert(
             name,
             Arc::new(move |argument| {
-                let reply = decode(&owned, &argument).and_then(|argument| encode(&owned, function(argument)));
-                Box::pin(std::future::ready(reply))
+                let response = decode(&owned_name, &argument).and_then(|argument| encode(&owned_name, function(argument)));
+                Box::pin(ready(response))
             }),
         )
     }
 
-    /// The same for an async closure. Its future is dropped when the script's time is over.
+    /// Adds an async function. Its future is dropped when the run ends.
     ///
     /// # Errors
     ///
-    /// As [`with`](Self::with).
-    pub fn with_async<A, R, E, F>(self, name: &str, function: impl Fn(A) -> F + Send + Sync + 'static) -> Result<Self, InvalidFunction>
+    /// See [`with_function`](Self::with_function).
+    pub fn with_async_function<A, R, E, F>(
+        self,
+        name: &str,
+        function: impl Fn(A) -> F + Send + Sync + 'static,
+    ) -> Result<Self, InvalidFunctionName>
     where
         A: DeserializeOwned,
         R: Serialize,
         E: fmt::Display,
         F: Future<Output = Result<R, E>> + Send + 'static,
     {
-        let owned = name.to_owned();
+        let owned_name = name.to_owned();
         self.insert(
             name,
             Arc::new(move |argument| {
-                let owned = owned.clone();
-                match decode(&owned, &argument) {
+                let name = owned_name.clone();
+                match decode(&name, &argument) {
                     Ok(argument) => {
-                        let answer = function(argument);
-                        Box::pin(async move { encode(&owned, answer.await) })
+                        let result = function(argument);
+                        Box::pin(async move { encode(&name, result.await) })
                     }
-                    Err(error) => Box::pin(std::future::ready(Err(error))),
+                    Err(error) => Box::pin(ready(Err(error))),
                 }
             }),
         )
     }
 
-    fn insert(mut self, name: &str, callee: Callee) -> Result<Self, InvalidFunction> {
-        let invalid = |reason: String| InvalidFunction { name: name.into(), reason };
+    fn insert(mut self, name: &str, function: Function) -> Result<Self, InvalidFunctionName> {
+        let name = name.to_owned();
         if !name.split('.').all(is_identifier) {
-            return Err(invalid("a name is made of letters, digits and underscores, joined by dots".into()));
+            return Err(InvalidFunctionName::Syntax { name });
         }
-        if name.split('.').next().is_some_and(|first| RESERVED.contains(&first)) {
-            return Err(invalid("sdk has such a member of its own".into()));
+        if name.split('.').next().is_some_and(|first| RESERVED_NAMES.contains(&first)) {
+            return Err(InvalidFunctionName::Reserved { name });
         }
-        let is_in_the_way = |other: &&String| {
-            let (short, long) = if other.len() < name.len() { (other.as_str(), name) } else { (name, other.as_str()) };
-            long == short || long.strip_prefix(short).is_some_and(|rest| rest.starts_with('.'))
-        };
-        if let Some(other) = self.functions.keys().find(is_in_the_way) {
-            return Err(invalid(format!("there is '{other}' already")));
+        if let Some(existing) = self.functions.keys().find(|existing| conflict(existing, &name)).cloned() {
+            return Err(InvalidFunctionName::Conflict { name, existing });
         }
-        self.functions.insert(name.to_owned(), callee);
+        self.functions.insert(name, function);
         Ok(self)
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the set contains no functions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.functions.is_empty()
@@ -148,16 +172,19 @@ impl FunctionProvider for Functions {
         self.functions.keys().cloned().collect()
     }
 
-    fn call(&self, call: FunctionCall) -> Pin<Box<dyn Future<Output = Result<FunctionResponse, String>> + Send + '_>> {
-        let answer = match self.functions.get(&call.name) {
-            Some(function) => one_value(&call).map(|argument| function(argument)),
+    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, String>> {
+        let response = match self.functions.get(&call.name) {
+            Some(function) => combine_arguments(&call).map(|argument| function(argument)),
             None => Err(format!("there is no function '{}'", call.name)),
         };
-        match answer {
-            Ok(answer) => answer,
-            Err(error) => Box::pin(std::future::ready(Err(error))),
-        }
+        response.unwrap_or_else(|error| Box::pin(ready(Err(error))))
     }
+}
+
+/// Returns `true` if two names are equal, or if one is the table that contains the other.
+fn conflict(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 fn is_identifier(word: &str) -> bool {
@@ -166,8 +193,8 @@ fn is_identifier(word: &str) -> bool {
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// All arguments as one value: one is itself, none is null, several are an array.
-fn one_value(call: &FunctionCall) -> Result<Box<RawValue>, String> {
+/// Returns the arguments as one JSON value: a single argument as it is, no argument as null, several as an array.
+fn combine_arguments(call: &FunctionCall) -> Result<Box<RawValue>, String> {
     let mut values = Vec::new();
     for argument in &call.arguments {
         values.push(match argument {
@@ -185,9 +212,9 @@ fn one_value(call: &FunctionCall) -> Result<Box<RawValue>, String> {
 
 fn decode<A: DeserializeOwned>(name: &str, argument: &RawValue) -> Result<A, String> {
     let decoded = serde_json::from_str(argument.get());
-    // An empty table is an empty list, or an object without members: only the function knows.
+    // An empty Luau table arrives as an empty array. If the function expects an object, it is an empty object.
     let decoded = decoded.or_else(|error| if argument.get() == "[]" { serde_json::from_str("{}").map_err(|_| error) } else { Err(error) });
-    decoded.map_err(|error| format!("{name}: wrong arguments: {error}"))
+    decoded.map_err(|error| format!("{name}: invalid arguments: {error}"))
 }
 
 fn encode<R: Serialize, E: fmt::Display>(name: &str, result: Result<R, E>) -> Result<FunctionResponse, String> {

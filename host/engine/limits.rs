@@ -1,77 +1,77 @@
-//! What a run may use. Every limit is on by default.
+//! The limits of a run. Every limit is on by default.
 
 use std::time::Duration;
 
-/// Wall time of a run. Bounds how long a script may hold its permit, its instance and its caller.
+/// Default wall time of a run. It bounds how long a script can occupy its permit, its instance and its caller.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Longest wall time that can be asked for: a day. Beyond that, a run is a daemon.
+/// Longest wall time that a run can have: one day.
 const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Fuel that the fastest loops of pure Luau burn in a second, measured as `docs/performance.md` tells.
+/// Fuel that the fastest loops in pure Luau burn per second. `docs/performance.md` describes the measurement.
 const FUEL_PER_SECOND: u64 = 10_000_000_000;
 
-/// How much faster than that machine a machine may be, or how much more fuel its instructions may cost, before fuel ends a
-/// run earlier than its wall time does.
+/// Factor on [`FUEL_PER_SECOND`] for machines that are faster than the measured one, and for instructions that cost more fuel.
+/// It makes a busy run reach its timeout before it runs out of fuel.
 const FUEL_HEADROOM: u64 = 4;
 
-/// Bytes of all memories of an instance: the heap, the stacks and what the script keeps in them.
+/// Default size in bytes of all memories of an instance: heap, stacks and the exception heap.
 const DEFAULT_MEMORY: usize = 64 << 20;
 
-/// Below this, the image of the guest itself does not fit.
+/// Smallest memory limit. The initial image of the guest does not fit into less.
 const MIN_MEMORY: usize = 4 << 20;
 
-/// A 32-bit memory ends here.
+/// Largest memory limit: the size of a 32-bit address space.
 pub const MAX_MEMORY: usize = 4 << 30;
 
-/// Bytes of script text, which the host copies into the guest.
+/// Default size in bytes of the script, which the host copies into the guest.
 const DEFAULT_SCRIPT: usize = 1 << 20;
 
-/// Bytes of log lines that the host keeps: each line costs its text and [`LOG_LINE_OVERHEAD`].
+/// Default size in bytes of the log lines that the host keeps. Each line counts as its text plus [`LOG_LINE_OVERHEAD`].
 const DEFAULT_LOGS: usize = 1 << 20;
 
-/// What an empty log line costs: the host's own bookkeeping for it.
+/// Bytes that each log line costs in addition to its text: the size of the host's `String`. It bounds the number of empty lines.
 pub const LOG_LINE_OVERHEAD: usize = 24;
 
-/// Bytes of JSON that the host copies out of the guest as the result.
+/// Default size in bytes of the JSON result, which the host copies out of the guest.
 const DEFAULT_RESULT: usize = 1 << 20;
 
-/// Calls of functions by a run: requests that the host makes on a script's behalf.
+/// Default number of function calls. Each can be a request that the host sends on behalf of the script.
 const DEFAULT_API_CALLS: u64 = 100;
 
-/// Nesting of a result: a reader may recurse once for each level.
-pub const RESULT_DEPTH: usize = 128;
+/// Nesting depth of a result. A JSON reader may recurse once per level.
+pub const MAX_RESULT_DEPTH: usize = 128;
 
-/// Bytes of an error's message and of its traceback that the host copies out of the guest.
-pub const ERROR_TEXT: usize = 8 << 10;
+/// Size in bytes of an error message and of a traceback, which the host copies out of the guest.
+pub const MAX_ERROR_TEXT: usize = 8 << 10;
 
-/// Bytes of all arguments of a script together, which the host copies into the guest.
-pub const ARGUMENTS: usize = 1 << 20;
+/// Total size in bytes of the arguments of a script, which the host copies into the guest.
+pub const MAX_ARGUMENTS: usize = 1 << 20;
 
 /// The limits of a run.
 ///
 /// The defaults:
 /// - `timeout`: 30 s
-/// - `fuel`: none of its own; [`Limits::effective_fuel`] scales it with `timeout`
+/// - `fuel`: `None`, so that it scales with `timeout`; see [`effective_fuel`](Self::effective_fuel)
 /// - `memory`: 64 MiB
 /// - `script`, `logs`, `result`: 1 MiB each
 /// - `api_calls`: 100
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Wall time, from the moment the run has its permit.
+    /// The wall time, counted from the moment when the run leaves the queue.
     pub timeout: Duration,
-    /// Fuel, about an instruction each; `None` scales with `timeout`.
+    /// The fuel, about one unit per instruction. `None` scales with `timeout`.
     pub fuel: Option<u64>,
-    /// Bytes of all memories of the instance together.
+    /// The size in bytes of all memories of the instance together.
     pub memory: usize,
-    /// Bytes of script text.
+    /// The size in bytes of the script.
     pub script: usize,
-    /// Bytes of log lines; what is over it is cut, and the outcome says so.
+    /// The size in bytes of the log lines. Logs over the limit are truncated, and the outcome is flagged.
     pub logs: usize,
-    /// Bytes of the result as JSON; a larger one is an error.
+    /// The size in bytes of the result as JSON. A larger result fails the run.
     pub result: usize,
-    /// Calls of functions; one more raises an error.
+    /// The number of function calls. The call after the last one raises an error in the script.
     pub api_calls: u64,
 }
 
@@ -90,7 +90,56 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The fuel of a run: as set, or four times what pure Luau burns in the wall time.
+    /// Sets the wall time.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets the fuel, about one unit per instruction.
+    #[must_use]
+    pub fn with_fuel(mut self, fuel: u64) -> Self {
+        self.fuel = Some(fuel);
+        self
+    }
+
+    /// Sets the size in bytes of all memories of the instance together.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: usize) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Sets the size in bytes of the script.
+    #[must_use]
+    pub fn with_script(mut self, bytes: usize) -> Self {
+        self.script = bytes;
+        self
+    }
+
+    /// Sets the size in bytes of the log lines.
+    #[must_use]
+    pub fn with_logs(mut self, bytes: usize) -> Self {
+        self.logs = bytes;
+        self
+    }
+
+    /// Sets the size in bytes of the result as JSON.
+    #[must_use]
+    pub fn with_result(mut self, bytes: usize) -> Self {
+        self.result = bytes;
+        self
+    }
+
+    /// Sets the number of function calls.
+    #[must_use]
+    pub fn with_api_calls(mut self, calls: u64) -> Self {
+        self.api_calls = calls;
+        self
+    }
+
+    /// Returns the fuel of a run: `fuel` if it is set, otherwise four times the fuel that pure Luau burns within `timeout`.
     #[must_use]
     pub fn effective_fuel(&self) -> u64 {
         self.fuel.unwrap_or_else(|| {
@@ -99,26 +148,67 @@ impl Limits {
         })
     }
 
-    /// Names the first limit that no run could work with.
+    /// Checks that a run is possible within these limits.
     ///
     /// # Errors
     ///
-    /// When the wall time is nothing or over a day, the fuel is nothing, or the memory is under 4 MiB or over 4 GiB.
+    /// Returns the first limit that is out of range.
     pub fn check(&self) -> Result<(), InvalidLimit> {
         if self.timeout.is_zero() || self.timeout > MAX_TIMEOUT {
-            return Err(InvalidLimit("timeout must be more than 0 and at most 86400 seconds"));
+            return Err(InvalidLimit::Timeout);
         }
         if self.fuel == Some(0) {
-            return Err(InvalidLimit("fuel must be more than 0"));
+            return Err(InvalidLimit::Fuel);
         }
         if !(MIN_MEMORY..=MAX_MEMORY).contains(&self.memory) {
-            return Err(InvalidLimit("memory must be between 4 MiB and 4096 MiB"));
+            return Err(InvalidLimit::Memory);
         }
         Ok(())
     }
 }
 
-/// A limit that no run could work with.
+/// A limit that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct InvalidLimit(pub(crate) &'static str);
+#[non_exhaustive]
+pub enum InvalidLimit {
+    /// The wall time is zero, or longer than a day.
+    #[error("timeout must be more than 0 and at most 86400 seconds")]
+    Timeout,
+    /// The fuel is zero.
+    #[error("fuel must be more than 0")]
+    Fuel,
+    /// The memory is smaller than 4 MiB or larger than 4 GiB.
+    #[error("memory must be between 4 MiB and 4096 MiB")]
+    Memory,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InvalidLimit, Limits};
+    use std::time::Duration;
+
+    #[test]
+    fn each_setter_changes_its_own_limit() {
+        let limits = Limits::default()
+            .with_timeout(Duration::from_secs(1))
+            .with_fuel(2)
+            .with_memory(3)
+            .with_script(4)
+            .with_logs(5)
+            .with_result(6)
+            .with_api_calls(7);
+        let expected = Limits { timeout: Duration::from_secs(1), fuel: Some(2), memory: 3, script: 4, logs: 5, result: 6, api_calls: 7 };
+        assert_eq!(limits, expected);
+    }
+
+    #[test]
+    fn limits_at_the_edge_of_their_range_are_accepted() {
+        let check = |limits: Limits| limits.check();
+        assert_eq!(check(Limits::default().with_timeout(Duration::from_secs(86_400)).with_fuel(1).with_memory(4 << 20)), Ok(()));
+        assert_eq!(check(Limits::default().with_memory(4 << 30)), Ok(()));
+        assert_eq!(check(Limits::default().with_timeout(Duration::from_secs(86_401))), Err(InvalidLimit::Timeout));
+        assert_eq!(check(Limits::default().with_fuel(0)), Err(InvalidLimit::Fuel));
+        assert_eq!(check(Limits::default().with_memory((4 << 20) - 1)), Err(InvalidLimit::Memory));
+        assert_eq!(check(Limits::default().with_memory((4 << 30) + 1)), Err(InvalidLimit::Memory));
+    }
+}

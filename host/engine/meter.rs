@@ -1,24 +1,23 @@
-//! Fuel, deadline, cancellation and memory: what stops a run, in one place.
+//! Fuel, deadline, cancellation and memory: the limits that stop a run.
 
-use super::run::State;
-use crate::engine::bridge;
+use super::{bridge, run::RunState};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use wasmtime::{ResourceLimiter, Store, StoreContextMut, Trap};
 
-/// Fuel between two points where a busy guest lets go of its thread: 50 to 200 µs of work, as Luau burns 3 to 12 a nanosecond.
-const YIELD_INTERVAL: u64 = 500_000;
+/// Fuel after which a busy guest yields to other tasks: 50 to 200 µs of work, because Luau burns 3 to 12 units per nanosecond.
+const YIELD_FUEL: u64 = 500_000;
 
-/// The same for a guest that only calls the host, by the clock.
+/// Time after which a guest that only calls the host yields to other tasks.
 const YIELD_TIME: Duration = Duration::from_micros(100);
 
-/// Fuel that a call to the host costs: about what a script could have computed in the time of the cheapest one.
-const HOST_CALL: u64 = 5_000;
+/// Fuel that a host call costs: about the fuel that a script burns in the time of the cheapest host call.
+const HOST_CALL_FUEL: u64 = 5_000;
 
-/// Fuel that a byte costs which the host reads from a disk, writes to it, or copies.
-const MOVED_BYTE: u64 = 1;
+/// Fuel that each byte costs that the host reads, writes or copies.
+const FUEL_PER_BYTE: u64 = 1;
 
-/// What stopped a run from outside. Travels through wasmtime as the error of a call.
+/// The reason why a run was stopped from outside. wasmtime carries it as the error of a host call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     #[error("the run reached its deadline")]
@@ -27,14 +26,14 @@ pub enum Stop {
     Cancelled,
 }
 
-/// Counts what a run uses and knows when it must end.
+/// Counts what a run uses, and determines when it must stop.
 pub struct Meter {
     pub deadline: Instant,
     cancellation: CancellationToken,
     pub memory: MemoryMeter,
     pub host_calls: u64,
     pub host_time: Duration,
-    yielded: Instant,
+    last_yield: Instant,
 }
 
 impl Meter {
@@ -46,11 +45,11 @@ impl Meter {
             memory: MemoryMeter::new(memory),
             host_calls: 0,
             host_time: Duration::ZERO,
-            yielded: now,
+            last_yield: now,
         }
     }
 
-    /// Why the run must end now, if it must.
+    /// Returns the reason to stop now, if there is one.
     fn stop(&self, now: Instant) -> Option<Stop> {
         if self.cancellation.is_cancelled() {
             Some(Stop::Cancelled)
@@ -62,57 +61,60 @@ impl Meter {
     }
 }
 
-/// Fills the tank and lets the guest be interrupted.
-pub fn install(store: &mut Store<State>, fuel: u64) -> wasmtime::Result<()> {
+/// Sets the fuel of a store, and makes its guest interruptible.
+pub fn install(store: &mut Store<RunState>, fuel: u64) -> wasmtime::Result<()> {
     store.set_fuel(fuel)?;
-    store.fuel_async_yield_interval(Some(YIELD_INTERVAL))?;
-    // What the guest passes in one call stays in its memory, so it may be all of it.
+    store.fuel_async_yield_interval(Some(YIELD_FUEL))?;
+    // Arguments of a host call stay in guest memory, so they can be as large as that memory.
     store.set_hostcall_fuel(store.data().meter.memory.limit);
     store.limiter(|state| &mut state.meter.memory);
     Ok(())
 }
 
-/// Setting the fuel restarts wasmtime's yield interval, so a script that only calls the host would never yield: each call
-/// checks for itself, and tells when it is time.
-impl bridge::State for State {
+/// Setting the fuel restarts the yield interval of wasmtime, so that a script that only calls the host would never yield. Therefore
+/// each host call checks the time since the last yield.
+impl bridge::MeteredState for RunState {
     fn begin_call(store: &mut StoreContextMut<'_, Self>) -> wasmtime::Result<bool> {
         let now = Instant::now();
         let fuel = store.get_fuel()?;
-        store.set_fuel(fuel.saturating_sub(HOST_CALL))?;
+        store.set_fuel(fuel.saturating_sub(HOST_CALL_FUEL))?;
         let meter = &mut store.data_mut().meter;
         meter.host_calls += 1;
         if let Some(stop) = meter.stop(now) {
             return Err(stop.into());
         }
-        if fuel <= HOST_CALL {
+        if fuel <= HOST_CALL_FUEL {
             return Err(Trap::OutOfFuel.into());
         }
-        let due = now.duration_since(meter.yielded) >= YIELD_TIME;
-        if due {
-            meter.yielded = now;
+        let must_yield = now.duration_since(meter.last_yield) >= YIELD_TIME;
+        if must_yield {
+            meter.last_yield = now;
         }
-        Ok(due)
+        Ok(must_yield)
     }
 
-    fn end_call(store: &mut StoreContextMut<'_, Self>, took: Duration, moved: usize) -> wasmtime::Result<()> {
-        store.data_mut().meter.host_time += took;
-        if moved > 0 {
+    fn end_call(store: &mut StoreContextMut<'_, Self>, elapsed: Duration, bytes: usize) -> wasmtime::Result<()> {
+        store.data_mut().meter.host_time += elapsed;
+        if bytes > 0 {
             let fuel = store.get_fuel()?;
-            store.set_fuel(fuel.saturating_sub(moved as u64 * MOVED_BYTE))?;
+            store.set_fuel(fuel.saturating_sub(bytes as u64 * FUEL_PER_BYTE))?;
         }
         Ok(())
     }
 }
 
-/// Bytes of the limit that the guest's own memory leaves for the heap of its exceptions: running out of memory is raised as one.
-const EXCEPTIONS: usize = 512 << 10;
+/// Bytes of the memory limit that linear memory can't use. They are reserved for the exception heap, because the guest raises
+/// an exception when linear memory is exhausted.
+const EXCEPTION_HEAP_RESERVE: usize = 512 << 10;
 
-/// Bytes of all memories of an instance together. A refusal is not an error: the guest's own allocator sees it first.
+/// Limits the total size of all memories of an instance.
+///
+/// Denying growth does not stop the run: the allocator of the guest handles it first.
 pub struct MemoryMeter {
     limit: usize,
     sizes: Sizes,
-    /// Before the growth that was last allowed, in case that it fails.
-    before: Sizes,
+    /// The sizes before the last growth that was allowed, to restore if that growth fails.
+    previous: Sizes,
     pub peak: usize,
     pub denied: bool,
 }
@@ -125,26 +127,26 @@ struct Sizes {
 
 impl MemoryMeter {
     fn new(limit: usize) -> Self {
-        Self { limit, sizes: Sizes::default(), before: Sizes::default(), peak: 0, denied: false }
+        Self { limit, sizes: Sizes::default(), previous: Sizes::default(), peak: 0, denied: false }
     }
 
-    /// What the guest's own memory may grow to.
+    /// Returns the size to which linear memory can grow.
     pub fn linear_limit(&self) -> usize {
-        self.limit - EXCEPTIONS
+        self.limit - EXCEPTION_HEAP_RESERVE
     }
 }
 
 impl ResourceLimiter for MemoryMeter {
     fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        // A memory is told by its size. The heap of exceptions is made with nothing in it (`gc_heap_initial_size` in `config.rs`)
-        // and stays far smaller than the guest's own; if it did not, only the reserve for it would be lost.
+        // The current size identifies the memory. The exception heap starts empty (`gc_heap_initial_size` in `config.rs`) and stays
+        // far smaller than linear memory. If it did not, only its reserve would be lost.
         let is_linear = current == self.sizes.linear;
         let total = self.sizes.total.saturating_sub(current).saturating_add(desired);
         if total > self.limit || (is_linear && desired > self.linear_limit()) {
             self.denied = true;
             return Ok(false);
         }
-        self.before = self.sizes;
+        self.previous = self.sizes;
         self.sizes.total = total;
         if is_linear {
             self.sizes.linear = desired;
@@ -154,14 +156,14 @@ impl ResourceLimiter for MemoryMeter {
     }
 
     fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
-        tracing::warn!(%error, "the system refused memory to an instance");
-        self.sizes = self.before;
+        tracing::warn!(%error, "the operating system denied memory to an instance");
+        self.sizes = self.previous;
         self.denied = true;
         Ok(())
     }
 
     fn table_growing(&mut self, _current: usize, _desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
-        // The guest's table is fixed; its size is bounded by the pool.
+        // The table of the guest has a fixed size, which the pool bounds.
         Ok(maximum.is_some())
     }
 }

@@ -1,38 +1,38 @@
-//! What a run ended in, as a caller, a model or a program reads it. No statistics: those are the receipt's.
+//! The outcome of a run, for a caller or a model. It contains no statistics: those are in the receipt.
 
 use crate::files::TouchedFile;
-use serde::{Serialize, Serializer, ser::SerializeMap as _};
+use serde::{Serialize, Serializer, de::DeserializeOwned, ser::SerializeMap as _};
 use serde_json::value::RawValue;
 
-/// How a run ended. Logs and files are there whatever happened.
+/// The outcome of a run. It has logs and files even if the run failed.
 ///
-/// Serialised, it is `{"result", "logs", "files_touched"}` or `{"error", "logs", "files_touched"}`, with `"truncated"` only when
-/// something was cut.
+/// It serializes to `{"result", "logs", "files_touched"}` or `{"error", "logs", "files_touched"}`. The key `"truncated"` is present
+/// only if something was truncated.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The result as JSON text that was checked, or why there is none.
+    /// The result as valid JSON, or the error that ended the run.
     pub result: Result<Box<RawValue>, ScriptError>,
     /// The lines that the script printed.
     pub logs: Vec<String>,
-    /// The files that the run made, changed or removed, in name order.
+    /// The files that the run created, changed or removed, sorted by name.
     pub files_touched: Vec<TouchedFile>,
-    /// What was cut: `logs`, `message`, `traceback`.
+    /// The parts that were truncated: `logs`, `message`, `traceback`.
     pub truncated: Vec<&'static str>,
 }
 
 impl Outcome {
-    /// The result as a value of the caller's type.
+    /// Deserializes the result.
     ///
     /// # Errors
     ///
-    /// When the run failed, or its result has another shape.
-    pub fn decode<T: serde::de::DeserializeOwned>(&self) -> Result<T, DecodeError> {
+    /// Returns an error if the run failed, or if its result does not match the type.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         let json = self.result.as_ref().map_err(|error| DecodeError::Script(error.clone()))?;
         let mut decoder = serde_json::Deserializer::from_str(json.get());
-        // The engine has checked the depth, and allows one level more than serde_json would.
+        // The engine has checked the depth. Its limit is one level above that of serde_json.
         decoder.disable_recursion_limit();
-        T::deserialize(&mut decoder).map_err(DecodeError::Shape)
+        T::deserialize(&mut decoder).map_err(DecodeError::Type)
     }
 }
 
@@ -52,65 +52,65 @@ impl Serialize for Outcome {
     }
 }
 
-/// Why [`Outcome::decode`] has no value.
+/// The reason why [`Outcome::decode`] returned no value.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// The script failed or was stopped.
     #[error(transparent)]
     Script(ScriptError),
-    /// The result is not of the type that was asked for.
-    #[error("the result has another shape: {0}")]
-    Shape(serde_json::Error),
+    /// The result does not match the requested type.
+    #[error("the result does not match the expected type")]
+    Type(#[source] serde_json::Error),
 }
 
-/// Why a script has no result.
+/// The error that ended a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct ScriptError {
-    /// Whose fault it is, or which limit stopped it.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// What happened, in one line.
+    /// The message, in one line.
     pub message: String,
-    /// The calls that led there, innermost first, one a line.
+    /// The call stack, innermost call first, one per line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traceback: Option<String>,
 }
 
 impl ScriptError {
-    /// An error without a traceback.
+    /// Creates an error without a traceback.
     #[must_use]
     pub fn new(kind: ErrorKind, message: String) -> Self {
         Self { kind, message, traceback: None }
     }
 }
 
-/// Whose fault an error is, or which limit stopped the run.
+/// The kind of an error: a fault of the script, a fault of the sandbox, or the limit that stopped the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The text is not a script.
+    /// The source text is not valid Luau.
     Syntax,
     /// The script raised an error.
     Runtime,
-    /// What the script returned can't be a result.
+    /// The value that the script returned can't be a result.
     Result,
-    /// A fault of the host's or of the sandbox; details are in the host's log.
+    /// The host or the sandbox failed. The host's log contains the cause.
     Internal,
     /// The run used up its fuel.
     Fuel,
     /// The run reached its wall time.
     Timeout,
-    /// The run needed more memory than it may have.
+    /// The run exceeded its memory limit.
     Memory,
-    /// Somebody cancelled the run.
+    /// The run was cancelled.
     Cancelled,
 }
 
 impl ErrorKind {
-    /// The word in the outcome.
+    /// Returns the name of the kind, as in the serialized outcome.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -125,13 +125,13 @@ impl ErrorKind {
         }
     }
 
-    /// Whether a limit or a cancellation stopped the run from outside.
+    /// Returns `true` if a limit or a cancellation stopped the run.
     #[must_use]
     pub const fn is_stop(self) -> bool {
         matches!(self, Self::Fuel | Self::Timeout | Self::Memory | Self::Cancelled)
     }
 
-    /// The exit code of a program that ran the script: 1 for its own fault, 3 for a limit, 130 for a cancellation.
+    /// Returns the exit code of the `toolscript` program: 1 for a failure, 3 for a limit, 130 for a cancellation.
     #[must_use]
     pub const fn exit_code(self) -> u8 {
         match self {

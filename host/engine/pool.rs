@@ -1,42 +1,43 @@
-//! The pool that instances come from: memory images that are mapped, used once, and reset.
+//! The pool of instances: memory images that are mapped, used for one run, and reset.
 
+use super::limits::MAX_MEMORY;
 use wasmtime::{Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-/// Memories of an instance: its own, and the heap that its exceptions live in.
+/// Memories per instance: its linear memory and the heap of its exceptions.
 const MEMORIES: u32 = 2;
 
-/// Core modules of the component, with the small ones that wire it up.
+/// Core instances per component, including the small adapter modules that connect them.
 const CORE_INSTANCES: u32 = 8;
 
-/// Bytes of a memory that stay mapped in an unused slot, reset by copying: a small run then has no page faults at all.
-const KEEP_MEMORY: usize = 2 << 20;
+/// Table entries: the guest functions that are called indirectly.
+const TABLE_ELEMENTS: usize = 10_000;
 
-/// The same for tables and for the stacks that guests run on.
-const KEEP_TABLES: usize = 64 << 10;
-const KEEP_STACK: usize = 128 << 10;
+/// Bytes of a memory that stay mapped in an unused slot and are reset by copying. A small run then causes no page faults.
+const KEEP_RESIDENT_MEMORY: usize = 2 << 20;
 
-/// Slots for `runs` instances at once.
-pub fn strategy(runs: u32) -> InstanceAllocationStrategy {
+/// Bytes of each table and of each stack that stay mapped in the same way.
+const KEEP_RESIDENT_TABLE: usize = 64 << 10;
+const KEEP_RESIDENT_STACK: usize = 128 << 10;
+
+/// Returns a pool with slots for `concurrency` instances.
+pub fn strategy(concurrency: u32) -> InstanceAllocationStrategy {
     let mut pool = PoolingAllocationConfig::new();
-    pool.total_component_instances(runs)
-        .total_core_instances(runs * CORE_INSTANCES)
+    pool.total_component_instances(concurrency)
+        .total_core_instances(concurrency * CORE_INSTANCES)
         .max_core_instances_per_component(CORE_INSTANCES)
-        .total_memories(runs * MEMORIES)
-        .total_tables(runs * CORE_INSTANCES)
-        .total_stacks(runs)
-        .total_gc_heaps(runs)
+        .total_memories(concurrency * MEMORIES)
+        .total_tables(concurrency * CORE_INSTANCES)
+        .total_stacks(concurrency)
+        .total_gc_heaps(concurrency)
         .table_elements(TABLE_ELEMENTS)
-        .max_memory_size(super::limits::MAX_MEMORY)
+        .max_memory_size(MAX_MEMORY)
         .max_unused_warm_slots(0)
-        .linear_memory_keep_resident(KEEP_MEMORY)
-        .table_keep_resident(KEEP_TABLES)
-        .async_stack_keep_resident(KEEP_STACK)
+        .linear_memory_keep_resident(KEEP_RESIDENT_MEMORY)
+        .table_keep_resident(KEEP_RESIDENT_TABLE)
+        .async_stack_keep_resident(KEEP_RESIDENT_STACK)
         .pagemap_scan(Enabled::Auto);
     if !PoolingAllocationConfig::is_pagemap_scan_available() {
-        tracing::info!("this kernel has no PAGEMAP_SCAN (Linux 6.7 and later do): runs start some 100 µs later");
+        tracing::info!("this kernel has no PAGEMAP_SCAN (Linux 6.7 or later): each run starts about 100 µs later");
     }
     InstanceAllocationStrategy::Pooling(pool)
 }
-
-/// Entries of a table: the guest's functions that are called by address.
-const TABLE_ELEMENTS: usize = 10_000;

@@ -1,4 +1,4 @@
-//! Who may run now, who waits, and who is refused.
+//! The run queue: limits how many runs execute and wait at the same time.
 
 use super::run::RunRejected;
 use std::sync::{
@@ -8,47 +8,59 @@ use std::sync::{
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
-/// A part of an engine's runs, for one tenant of many: its runs wait for each other, and then with all others for the engine.
-/// Clones are the same share. See [`RunOptions::share`](super::RunOptions::share).
+/// A share of an engine's concurrency, for one tenant of many. Clones refer to the same quota.
+///
+/// Runs of a quota wait for each other first, and then in the queue of the engine. See
+/// [`RunOptions::quota`](super::RunOptions::quota).
 #[derive(Clone, Debug)]
-pub struct RunQuota(Arc<RunQueue>);
+pub struct RunQuota {
+    queue: Arc<RunQueue>,
+}
 
 impl RunQuota {
-    /// At most so many runs at once, and so many that wait; one more is refused at once.
+    /// Creates a quota of `concurrency` running scripts and `queue_limit` waiting ones. Further runs are rejected at once.
     #[must_use]
-    pub fn new(running: usize, waiting: usize) -> Self {
-        Self(Arc::new(RunQueue::new(running.max(1), waiting)))
+    pub fn new(concurrency: usize, queue_limit: usize) -> Self {
+        Self { queue: Arc::new(RunQueue::new(concurrency.max(1), queue_limit)) }
     }
 
-    pub(super) fn turns(&self) -> &RunQueue {
-        &self.0
+    pub(super) fn queue(&self) -> &RunQueue {
+        &self.queue
     }
 }
 
-/// RunQueue of runs, in the order in which they came.
+/// A first-in, first-out queue of runs.
 #[derive(Debug)]
 pub struct RunQueue {
     permits: Semaphore,
     concurrency: usize,
     waiting: AtomicUsize,
-    queue: usize,
+    queue_limit: usize,
 }
 
 impl RunQueue {
-    pub fn new(concurrency: usize, queue: usize) -> Self {
-        Self { permits: Semaphore::new(concurrency), concurrency, waiting: AtomicUsize::new(0), queue }
+    pub fn new(concurrency: usize, queue_limit: usize) -> Self {
+        Self { permits: Semaphore::new(concurrency), concurrency, waiting: AtomicUsize::new(0), queue_limit }
     }
 
-    /// Waits for a turn; nothing if the run was cancelled meanwhile.
-    pub async fn take(&self, cancellation: &CancellationToken) -> Result<Option<SemaphorePermit<'_>>, RunRejected> {
+    /// Waits for a permit. Returns `None` if the run is cancelled while it waits.
+    pub async fn acquire(&self, cancellation: &CancellationToken) -> Result<Option<SemaphorePermit<'_>>, RunRejected> {
         if let Ok(permit) = self.permits.try_acquire() {
             return Ok(Some(permit));
         }
-        let _place = Place::enter(self)?;
+        let _slot = QueueSlot::enter(self)?;
         tokio::select! {
             permit = self.permits.acquire() => Ok(permit.ok()),
             () = cancellation.cancelled() => Ok(None),
         }
+    }
+
+    pub fn concurrency(&self) -> usize {
+        self.concurrency
+    }
+
+    pub fn queue_limit(&self) -> usize {
+        self.queue_limit
     }
 
     pub fn running(&self) -> usize {
@@ -60,22 +72,25 @@ impl RunQueue {
     }
 }
 
-/// A place in the queue, given back when it is dropped.
-struct Place<'a>(&'a RunQueue);
+/// A slot in the queue, released on drop.
+struct QueueSlot<'a> {
+    queue: &'a RunQueue,
+}
 
-impl<'a> Place<'a> {
-    fn enter(turns: &'a RunQueue) -> Result<Self, RunRejected> {
-        let waiting = turns.waiting.fetch_add(1, Ordering::Relaxed);
-        let place = Self(turns);
-        if waiting >= turns.queue {
-            return Err(RunRejected::Busy { running: turns.concurrency, waiting });
+impl<'a> QueueSlot<'a> {
+    fn enter(queue: &'a RunQueue) -> Result<Self, RunRejected> {
+        let waiting = queue.waiting.fetch_add(1, Ordering::Relaxed);
+        // Made before the check, so that a rejected run is subtracted again.
+        let slot = Self { queue };
+        if waiting >= queue.queue_limit {
+            return Err(RunRejected::Busy { running: queue.concurrency, waiting });
         }
-        Ok(place)
+        Ok(slot)
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueueSlot<'_> {
     fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.queue.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -1,41 +1,41 @@
-//! What a run cost. For operators and callers, never for a model.
+//! The cost of a run. It is for operators and callers, and is not shown to a model.
 
 use super::outcome::ErrorKind;
 use serde::Serialize;
 
-/// What a run cost, and the limit that stopped it.
+/// The cost of a run, and the limit that stopped it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Receipt {
-    /// Fuel burnt, host calls included.
+    /// The fuel that the run used, including the price of host calls.
     pub fuel: u64,
-    /// Microseconds from the permit to the end.
+    /// The wall time in microseconds, counted from the moment when the run left the queue.
     pub microseconds: u64,
-    /// The most bytes that all memories of the instance had together.
+    /// The peak size in bytes of all memories of the instance together.
     pub memory_peak: u64,
-    /// Bytes of log lines that were kept.
+    /// The size in bytes of the log lines that were kept.
     pub log_bytes: u64,
-    /// Bytes of the result.
+    /// The size in bytes of the result.
     pub result_bytes: u64,
-    /// Bytes read from files.
+    /// The number of bytes read from files.
     pub bytes_read: u64,
-    /// Bytes that counted against the run's write limit: written, written again, or skipped over.
+    /// The number of bytes that counted against the write limit, including rewritten bytes and holes made by `seek`.
     pub bytes_written: u64,
-    /// Files made.
+    /// The number of files created.
     pub files_created: u64,
-    /// Calls from the guest to the host.
+    /// The calls from the guest to the host.
     pub host_calls: HostCalls,
-    /// The limit that stopped the run, by the name of its error kind.
+    /// The limit that stopped the run, as the kind of its error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<ErrorKind>,
 }
 
-/// Calls from the guest to the host.
+/// Statistics on the calls from the guest to the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HostCalls {
-    /// How many.
+    /// The number of calls.
     pub count: u64,
-    /// Microseconds spent in them.
+    /// The time in microseconds that the calls took.
     pub microseconds: u64,
 }

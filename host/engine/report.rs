@@ -1,17 +1,17 @@
-//! The account of a run that ended: its outcome and its receipt.
+//! Builds the outcome and the receipt of a run that ended.
 //!
-//! Whatever the guest says is measured in its memory, cut or refused, and only then copied.
+//! Every value from the guest is measured in guest memory, then truncated or rejected, and only then copied.
 
 use super::{
     contract::{Failure, Kind},
-    limits::{ERROR_TEXT, RESULT_DEPTH},
+    limits::{MAX_ERROR_TEXT, MAX_RESULT_DEPTH},
     meter::{Meter, Stop},
+    options::RunOptions,
     outcome::{ErrorKind, Outcome, ScriptError},
     receipt::{HostCalls, Receipt},
-    run::{Ending, Run, State},
-    script::RunOptions,
+    run::{Ending, Run, RunState},
 };
-use crate::{files, text::one_line};
+use crate::{files::FileReport, text::one_line};
 use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
 use wasmtime::{
@@ -19,30 +19,30 @@ use wasmtime::{
     component::{WasmList, WasmStr},
 };
 
-/// What Luau says when memory has run out.
-const NO_MEMORY: &str = "not enough memory";
+/// The message of a Luau out-of-memory error.
+const OUT_OF_MEMORY: &str = "not enough memory";
 
-/// The account of a run that never began.
+/// Returns the report on a run that was cancelled before it started.
 pub fn cancelled_while_waiting() -> Run {
     let error = stop_error(Stop::Cancelled, Duration::ZERO);
     let outcome = Outcome { result: Err(error), logs: Vec::new(), files_touched: Vec::new(), truncated: Vec::new() };
     Run { outcome, receipt: Receipt { stopped_by: Some(ErrorKind::Cancelled), ..Receipt::default() } }
 }
 
-/// Takes the account of a run, whatever its end.
-pub fn conclude(store: Store<State>, ending: Ending, files: files::FileReport, options: &RunOptions, fuel: u64, started: Instant) -> Run {
+/// Returns the report on a run that started, however it ended.
+pub fn conclude(store: Store<RunState>, ending: Ending, files: FileReport, options: &RunOptions, fuel: u64, started: Instant) -> Run {
     let mut truncated = Vec::new();
     let result = match ending {
-        Ending::Returned(Ok(json)) => take_result(&store, &json, options.limits.result),
-        Ending::Returned(Err(failure)) => Err(take_failure(&store, &failure, &mut truncated)),
+        Ending::Returned(Ok(json)) => read_result(&store, &json, options.limits.result),
+        Ending::Returned(Err(failure)) => Err(read_failure(&store, &failure, &mut truncated)),
         Ending::Stopped(stop) => Err(stop_error(stop, options.limits.timeout)),
         Ending::Trapped(error) => Err(trap_error(&error, &store.data().meter, options, fuel)),
     };
     let fuel_left = store.get_fuel().unwrap_or(0);
-    let State { imports, meter } = store.into_data();
+    let RunState { imports, meter } = store.into_data();
     let log_bytes = imports.log.used() as u64;
-    let (logs, logs_cut) = imports.log.finish();
-    if logs_cut {
+    let (logs, logs_truncated) = imports.log.finish();
+    if logs_truncated {
         truncated.insert(0, "logs");
     }
     let stopped_by = result.as_ref().err().map(|error| error.kind).filter(|kind| kind.is_stop());
@@ -66,26 +66,28 @@ fn microseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The result is read in the guest's memory, and copied only if it is small enough and JSON.
-fn take_result(store: &Store<State>, json: &WasmStr, limit: usize) -> Result<Box<RawValue>, ScriptError> {
+/// Checks the size of the result in guest memory, then copies it and checks that it is JSON.
+fn read_result(store: &Store<RunState>, json: &WasmStr, limit: usize) -> Result<Box<RawValue>, ScriptError> {
     let invalid = |error: &dyn std::fmt::Display| {
         tracing::error!(%error, "the guest returned a result that is not JSON");
-        internal()
+        internal_error()
     };
     let text = json.to_str(store).map_err(|error| invalid(&error))?;
     if text.len() > limit {
         let message =
             format!("the result is {} bytes as JSON; at most {limit} are allowed: return less, or print or write it in parts", text.len());
-        return Err(error(ErrorKind::Result, message));
+        return Err(ScriptError::new(ErrorKind::Result, message));
     }
     if !is_one_line_and_shallow(&text) {
-        return Err(invalid(&"it has control characters or is nested too deeply"));
+        return Err(invalid(&"it contains control characters or is nested too deeply"));
     }
     RawValue::from_string(text.into_owned()).map_err(|error| invalid(&error))
 }
 
-/// What the guest's own encoder keeps to, and its readers rely on: a line break between tokens would end a line of JSON early,
-/// and a deep value would overflow the stack of a decoder that recurses.
+/// Returns `true` if the JSON contains no control characters and is not nested too deeply.
+///
+/// Readers rely on both: a line break between tokens would end a line of JSON early, and a deep value would overflow the stack of a
+/// recursive decoder. The encoder of the guest guarantees them, but the host does not trust the guest.
 fn is_one_line_and_shallow(json: &str) -> bool {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     json.bytes().all(|byte| {
@@ -99,28 +101,29 @@ fn is_one_line_and_shallow(json: &str) -> bool {
                 _ => {}
             }
         }
-        byte >= b' ' && depth <= RESULT_DEPTH
+        byte >= b' ' && depth <= MAX_RESULT_DEPTH
     })
 }
 
-fn take_failure(store: &Store<State>, failure: &Failure, truncated: &mut Vec<&'static str>) -> ScriptError {
-    let mut take = |bytes: &WasmList<u8>, name| {
+fn read_failure(store: &Store<RunState>, failure: &Failure, truncated: &mut Vec<&'static str>) -> ScriptError {
+    let mut read = |bytes: &WasmList<u8>, name| {
         let bytes = bytes.as_le_slice(store);
-        if bytes.len() > ERROR_TEXT {
+        if bytes.len() > MAX_ERROR_TEXT {
             truncated.push(name);
         }
-        String::from_utf8_lossy(&bytes[..bytes.len().min(ERROR_TEXT)]).into_owned()
+        String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_ERROR_TEXT)]).into_owned()
     };
-    let mut message = escape_message(&take(&failure.message, "message"));
-    let traceback = Some(take(&failure.traceback, "traceback")).filter(|text| !text.is_empty());
-    if message.len() > ERROR_TEXT {
-        message.truncate(message.floor_char_boundary(ERROR_TEXT));
+    let mut message = escape_message(&read(&failure.message, "message"));
+    let traceback = Some(read(&failure.traceback, "traceback")).filter(|text| !text.is_empty());
+    // Escape sequences are longer than the characters that they replace.
+    if message.len() > MAX_ERROR_TEXT {
+        message.truncate(message.floor_char_boundary(MAX_ERROR_TEXT));
         if truncated.first() != Some(&"message") {
             truncated.insert(0, "message");
         }
     }
-    // `coroutine.wrap` raises the text anew, with its place in front.
-    let out_of_memory = store.data().meter.memory.denied && message.ends_with(NO_MEMORY);
+    // `coroutine.wrap` raises the message again as a runtime error, prefixed with a position.
+    let out_of_memory = store.data().meter.memory.denied && message.ends_with(OUT_OF_MEMORY);
     let kind = match failure.kind {
         Kind::Syntax => ErrorKind::Syntax,
         Kind::Runtime if out_of_memory => ErrorKind::Memory,
@@ -141,33 +144,29 @@ fn trap_error(trap: &wasmtime::Error, meter: &Meter, options: &RunOptions, fuel:
         return stop_error(*stop, options.limits.timeout);
     }
     match trap.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => error(ErrorKind::Fuel, format!("the script used up its fuel ({fuel})")),
-        Some(Trap::StackOverflow) => error(ErrorKind::Runtime, "stack overflow".into()),
-        // Where the guest could not turn a refused allocation into an error, it ends itself, or can't raise the exception.
+        Some(Trap::OutOfFuel) => ScriptError::new(ErrorKind::Fuel, format!("the script used up its fuel ({fuel})")),
+        Some(Trap::StackOverflow) => ScriptError::new(ErrorKind::Runtime, "stack overflow".into()),
+        // Where the guest can't handle a denied allocation, it aborts, or fails to allocate the exception.
         Some(Trap::UnreachableCodeReached) | None if meter.memory.denied => {
-            tracing::info!(error = format!("{trap:#}"), "the guest ended itself for lack of memory");
-            error(ErrorKind::Memory, NO_MEMORY.into())
+            tracing::info!(error = format!("{trap:#}"), "the guest aborted for lack of memory");
+            ScriptError::new(ErrorKind::Memory, OUT_OF_MEMORY.into())
         }
         _ => {
             tracing::error!(error = format!("{trap:#}"), "the sandbox failed");
-            internal()
+            internal_error()
         }
     }
 }
 
 fn stop_error(stop: Stop, timeout: Duration) -> ScriptError {
     match stop {
-        Stop::Deadline => error(ErrorKind::Timeout, format!("the script ran longer than {} s", timeout.as_secs_f64())),
-        Stop::Cancelled => error(ErrorKind::Cancelled, "the run was cancelled".into()),
+        Stop::Deadline => ScriptError::new(ErrorKind::Timeout, format!("the script ran longer than {} s", timeout.as_secs_f64())),
+        Stop::Cancelled => ScriptError::new(ErrorKind::Cancelled, "the run was cancelled".into()),
     }
 }
 
-fn internal() -> ScriptError {
-    error(ErrorKind::Internal, "the sandbox failed; the cause is in the host's log".into())
-}
-
-fn error(kind: ErrorKind, message: String) -> ScriptError {
-    ScriptError::new(kind, message)
+fn internal_error() -> ScriptError {
+    ScriptError::new(ErrorKind::Internal, "the sandbox failed; the cause is in the host's log".into())
 }
 
 #[cfg(test)]
@@ -177,7 +176,7 @@ mod tests {
     use wasmtime::Trap;
 
     #[test]
-    fn a_trap_is_internal_and_tells_nothing_of_the_host() {
+    fn a_trap_is_an_internal_error_and_reveals_nothing_about_the_host() {
         let options = RunOptions::default();
         let meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
         for error in [Trap::UnreachableCodeReached.into(), Trap::MemoryOutOfBounds.into(), wasmtime::Error::msg("/home/user/secret")] {
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_allocation_does_not_hide_other_traps() {
+    fn a_denied_allocation_does_not_hide_other_traps() {
         let options = RunOptions::default();
         let mut meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
         meter.memory.denied = true;
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_of_the_guests_is_checked() {
+    fn a_result_from_the_guest_is_checked() {
         assert!(is_one_line_and_shallow(r#"{"a":["[[\"{",1],"\\":{}}"#));
         assert!(is_one_line_and_shallow(&format!("{}{}", "[".repeat(128), "]".repeat(128))));
         assert!(!is_one_line_and_shallow(&format!("{}{}", "[".repeat(129), "]".repeat(129))));

@@ -1,85 +1,89 @@
-//! One run: a permit, a fresh instance, one call, and an account of it.
+//! One run: waits for a permit, creates a fresh instance, calls it once and reports the outcome.
 
 use super::{
     Engine,
+    bridge::{ImportState, LogBuffer, MAX_RESPONSE, RunFunctions},
     contract::{Failure, Request, RunFunction},
-    limits::{ARGUMENTS, InvalidLimit, LOG_LINE_OVERHEAD},
+    limits::{InvalidLimit, LOG_LINE_OVERHEAD, MAX_ARGUMENTS},
     meter::{self, Meter, Stop},
+    options::{IoOptions, RunOptions},
     outcome::Outcome,
     receipt::Receipt,
     report,
-    script::{IoOptions, RunOptions, Script},
+    script::Script,
 };
 use crate::{
-    engine::bridge::{Imports, LogBook, MAX_ANSWER, RunFunctions},
     files::{FileReport, FileSession},
     random::random,
 };
 use std::{future::poll_fn, pin::pin, task::Poll, time::Instant};
 use wasmtime::{Store, component::WasmStr};
 
-/// What came of a run that was made.
+/// Bytes that each argument costs in addition to its text: it is also an element of a list and of the Luau stack in the guest.
+const ARGUMENT_OVERHEAD: usize = 16;
+
+/// A completed run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Run {
-    /// For whoever asked: the result or the error, the logs, the files.
+    /// The result or the error, the logs and the files, for the caller.
     pub outcome: Outcome,
-    /// For whoever pays: what it cost.
+    /// The cost of the run, for the operator.
     pub receipt: Receipt,
 }
 
-/// Why a run was not made at all.
+/// The reason why a run did not start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunRejected {
-    /// The script is larger than the run's limit.
+    /// The script exceeds [`Limits::script`](super::Limits::script).
     #[error("the script is {size} bytes; at most {limit} are allowed")]
     ScriptTooLarge {
-        /// Bytes of the script.
+        /// The size of the script in bytes.
         size: usize,
-        /// The limit.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The arguments are larger than a constant.
+    /// The arguments exceed 1 MiB.
     #[error("the arguments are {size} bytes; at most {limit} are allowed")]
     ArgumentsTooLarge {
-        /// Bytes of all arguments.
+        /// The size of all arguments in bytes.
         size: usize,
-        /// The limit.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// A limit that no run could work with.
+    /// A limit is out of range.
     #[error(transparent)]
     Limit(#[from] InvalidLimit),
-    /// As many runs as allowed are running and waiting.
+    /// The queue of the engine or of the quota is full.
     #[error("busy: {running} scripts are running and {waiting} are waiting; try again later")]
     Busy {
-        /// Runs at once.
+        /// The number of running scripts.
         running: usize,
-        /// Runs in the queue.
+        /// The number of waiting scripts.
         waiting: usize,
     },
 }
 
-/// What belongs to one instance.
-pub struct State {
-    pub imports: Imports,
+/// The state of one instance.
+pub struct RunState {
+    pub imports: ImportState,
     pub meter: Meter,
 }
 
-impl AsRef<Imports> for State {
-    fn as_ref(&self) -> &Imports {
+impl AsRef<ImportState> for RunState {
+    fn as_ref(&self) -> &ImportState {
         &self.imports
     }
 }
 
-impl AsMut<Imports> for State {
-    fn as_mut(&mut self) -> &mut Imports {
+impl AsMut<ImportState> for RunState {
+    fn as_mut(&mut self) -> &mut ImportState {
         &mut self.imports
     }
 }
 
-/// How the call into the guest ended.
+/// The end of the call into the guest.
 pub enum Ending {
     Returned(Result<WasmStr, Failure>),
     Stopped(Stop),
@@ -89,62 +93,62 @@ pub enum Ending {
 impl Engine {
     /// Runs a script in a fresh instance.
     ///
-    /// It needs a tokio runtime with time enabled. Dropping the future stops the script at once; an operation
-    /// on a file that is under way is finished behind it. The wall time counts from the
-    /// moment the run has its turn; to bound the wait for it too, cancel the run or drop the future.
+    /// Requires a tokio runtime with time enabled. Dropping the future stops the script at once; a file operation in progress
+    /// completes in the background. The wall time starts when the run leaves the queue. To limit the wait in the queue, cancel the
+    /// run or drop the future.
     ///
     /// # Errors
     ///
-    /// When the run is not made: the script is too large, a limit makes no sense, or too many runs are waiting. A run that was
-    /// made always has an outcome.
+    /// Returns an error if the run does not start: the script is too large, a limit is out of range, or the queue is full. A run that
+    /// starts always has an outcome.
     pub async fn run(&self, script: &Script, options: RunOptions) -> Result<Run, RunRejected> {
         check(script, &options)?;
-        let _turn_of_share = match &options.quota {
+        let _quota_permit = match &options.quota {
             None => None,
-            Some(share) => match share.turns().take(&options.cancellation).await? {
+            Some(quota) => match quota.queue().acquire(&options.cancellation).await? {
                 None => return Ok(report::cancelled_while_waiting()),
-                turn => turn,
+                permit => permit,
             },
         };
-        let Some(_turn) = self.shared.turns.take(&options.cancellation).await? else {
+        let Some(_permit) = self.shared.queue.acquire(&options.cancellation).await? else {
             return Ok(report::cancelled_while_waiting());
         };
         let started = Instant::now();
         let meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
-        let log = LogBook::new(options.limits.logs, LOG_LINE_OVERHEAD, options.listener.clone());
+        let log = LogBuffer::new(options.limits.logs, LOG_LINE_OVERHEAD, options.listener.clone());
         let files = OpenFiles(options.io.as_ref().map(IoOptions::session));
-        // A run's own functions come in place of the engine's.
-        let tools = options.functions.clone().or_else(|| self.shared.tools.clone());
-        let tools = tools.map(|tools| RunFunctions::new(tools, options.limits.api_calls));
-        let imports = Imports::new(log, files.0.clone(), tools, self.shared.file_io);
-        let mut store = Store::new(&self.shared.engine, State { imports, meter });
+        let functions = options.functions.clone().or_else(|| self.shared.functions.clone());
+        let functions = functions.map(|provider| RunFunctions::new(provider, options.limits.api_calls));
+        let imports = ImportState::new(log, files.0.clone(), functions, self.shared.file_io);
+        let mut store = Store::new(&self.shared.engine, RunState { imports, meter });
         let fuel = options.limits.effective_fuel();
         let ending = match meter::install(&mut store, fuel) {
-            Ok(()) => self.call(&mut store, script, &options).await,
+            Ok(()) => self.call_until_stopped(&mut store, script, &options).await,
             Err(error) => Ending::Trapped(error),
         };
         let files = files.close().await;
         Ok(report::conclude(store, ending, files, &options, fuel, started))
     }
 
-    async fn call(&self, store: &mut Store<State>, script: &Script, options: &RunOptions) -> Ending {
+    /// Calls the guest, and stops it at the deadline or when the run is cancelled.
+    async fn call_until_stopped(&self, store: &mut Store<RunState>, script: &Script, options: &RunOptions) -> Ending {
         let deadline = store.data().meter.deadline;
         let mut timer = pin!(tokio::time::sleep_until(deadline.into()));
         let mut cancelled = pin!(options.cancellation.cancelled());
-        let mut call = pin!(self.enter(store, script, options));
-        // The guest yields about every 100 µs; the clock is read at each, as a busy runtime may be late with its timers. A run that
-        // ends before its first yield pays for no timer.
+        let mut call = pin!(self.call(store, script, options));
+        // The guest yields about every 100 µs. Each poll reads the clock, because the timers of a busy runtime can be late. A run that
+        // returns before its first yield never registers the timer.
         poll_fn(|context| {
             if options.cancellation.is_cancelled() {
                 return Poll::Ready(Ending::Stopped(Stop::Cancelled));
             }
-            if let Poll::Ready(ended) = call.as_mut().poll(context) {
-                // One copy of a large block can't be interrupted, and may end after the deadline.
-                let late = ended.is_ok() && Instant::now() >= deadline;
-                return Poll::Ready(if late {
+            if let Poll::Ready(returned) = call.as_mut().poll(context) {
+                // Copying a large block can't be interrupted, so that the call can return after the deadline.
+                let is_late = returned.is_ok() && Instant::now() >= deadline;
+                return Poll::Ready(if is_late {
                     Ending::Stopped(Stop::Deadline)
                 } else {
-                    ended.map_or_else(Ending::Trapped, Ending::Returned)
+                    returned.map_or_else(Ending::Trapped, Ending::Returned)
                 });
             }
             if cancelled.as_mut().poll(context).is_ready() {
@@ -158,12 +162,13 @@ impl Engine {
         .await
     }
 
-    async fn enter(&self, store: &mut Store<State>, script: &Script, options: &RunOptions) -> wasmtime::Result<Result<WasmStr, Failure>> {
+    /// Instantiates the guest and calls its `run` export.
+    async fn call(&self, store: &mut Store<RunState>, script: &Script, options: &RunOptions) -> wasmtime::Result<Result<WasmStr, Failure>> {
         let request = Request {
             script: script.source.clone(),
             arguments: script.arguments.clone(),
-            io: options.io.as_ref().map(IoOptions::refusals),
-            tools: store.data().imports.tools.as_ref().map(|_| MAX_ANSWER as u64),
+            io: options.io.as_ref().map(IoOptions::os_error_mode),
+            tools: store.data().imports.functions.as_ref().map(|_| MAX_RESPONSE as u64),
             seed: options.seed.unwrap_or_else(random),
             memory: store.data().meter.memory.linear_limit() as u64,
         };
@@ -174,25 +179,25 @@ impl Engine {
     }
 }
 
-/// The files of a run, which may take time to close.
+/// The files of a run. Closing them may block.
 struct OpenFiles(Option<FileSession>);
 
 impl OpenFiles {
-    /// Their account, once an operation that a stop caught under way has ended.
+    /// Closes the files and returns the report on them. Waits for an operation that was in progress when the run stopped.
     async fn close(mut self) -> FileReport {
         let Some(files) = self.0.take() else { return FileReport::default() };
-        if let Some(account) = files.finish_now() {
-            return account;
+        if let Some(report) = files.finish_now() {
+            return report;
         }
         tokio::task::spawn_blocking(move || files.finish()).await.unwrap_or_else(|error| {
-            tracing::error!(%error, "the account of a run's files was lost");
+            tracing::error!(%error, "the report on the files of a run was lost");
             FileReport::default()
         })
     }
 }
 
 impl Drop for OpenFiles {
-    /// Nobody waits for the run any more.
+    /// Closes the files in the background if the future of the run was dropped.
     fn drop(&mut self) {
         if let Some(files) = self.0.take()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
@@ -202,16 +207,16 @@ impl Drop for OpenFiles {
     }
 }
 
+/// Checks the limits and the sizes of the script and its arguments.
 fn check(script: &Script, options: &RunOptions) -> Result<(), RunRejected> {
     options.limits.check()?;
     let (size, limit) = (script.source.len(), options.limits.script);
     if size > limit {
         return Err(RunRejected::ScriptTooLarge { size, limit });
     }
-    // Each argument is an element of a list and of Luau's stack in the guest too.
-    let size = script.arguments.iter().map(|argument| argument.len() + 16).sum();
-    if size > ARGUMENTS {
-        return Err(RunRejected::ArgumentsTooLarge { size, limit: ARGUMENTS });
+    let size = script.arguments.iter().map(|argument| argument.len() + ARGUMENT_OVERHEAD).sum();
+    if size > MAX_ARGUMENTS {
+        return Err(RunRejected::ArgumentsTooLarge { size, limit: MAX_ARGUMENTS });
     }
     Ok(())
 }
@@ -225,32 +230,31 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[tokio::test(flavor = "current_thread")]
-    async fn a_slow_disk_holds_up_its_own_run_only_and_a_stop_waits_for_it() {
+    async fn a_slow_disk_blocks_only_its_own_run_and_a_stop_waits_for_it() {
         write_to_a_slow_disk(FileIo::ThreadPool).await;
     }
 
-    /// The only worker has something else to do.
+    /// The runtime has one worker, which must also execute the other runs.
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn a_slow_disk_in_place_holds_up_its_own_run_only() {
+    async fn a_slow_disk_with_block_in_place_blocks_only_its_own_run() {
         tokio::spawn(write_to_a_slow_disk(FileIo::BlockInPlace)).await.unwrap();
     }
 
-    /// A lock that somebody holds stands for a disk that does not answer.
-    async fn write_to_a_slow_disk(blocking: FileIo) {
-        let folder = tempfile::TempDir::new().unwrap();
-        let files = Files::new(folder.path()).unwrap();
-        let engine = Engine::builder().concurrency(2).file_io(blocking).build().unwrap();
+    /// Runs a script whose write blocks. A lock simulates a disk that does not respond.
+    async fn write_to_a_slow_disk(file_io: FileIo) {
+        let directory = tempfile::TempDir::new().unwrap();
+        let files = Files::new(directory.path()).unwrap();
+        let engine = Engine::builder().concurrency(2).file_io(file_io).build().unwrap();
         let timeout = Duration::from_millis(200);
-        let limits = Limits { timeout, ..Limits::default() };
-        let options = RunOptions::default().with_limits(limits).with_io(IoOptions::new(files.clone()));
+        let options = RunOptions::default().with_limits(Limits::default().with_timeout(timeout)).with_io(IoOptions::new(files.clone()));
 
-        let (answer, held) = hold(files);
-        held.await.unwrap();
+        let (unblock, blocked) = block_writes(files);
+        blocked.await.unwrap();
         let slow = tokio::spawn({
             let engine = engine.clone();
             async move { engine.run(&Script::new("io.open('slow', 'w+'):write('all of it') while true do end"), options).await.unwrap() }
         });
-        // Others run meanwhile, past the deadline of the one that waits.
+        // Other runs complete in the meantime, even after the deadline of the blocked run.
         let started = Instant::now();
         while started.elapsed() < 2 * timeout {
             let other = engine.run(&Script::new("return 1"), RunOptions::default()).await.unwrap();
@@ -258,7 +262,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert!(!slow.is_finished());
-        answer.send(()).unwrap();
+        unblock.send(()).unwrap();
 
         let run = slow.await.unwrap();
         assert_eq!(run.outcome.result.unwrap_err().kind, ErrorKind::Timeout);
@@ -266,16 +270,16 @@ mod tests {
         assert_eq!((touched.name.as_str(), touched.bytes, touched.cut), ("slow", Some(9), false));
     }
 
-    /// Holds up all writes from the moment that the second answers until the first is told.
-    fn hold(files: Files) -> (std::sync::mpsc::Sender<()>, tokio::sync::oneshot::Receiver<()>) {
-        let (answer, answered) = std::sync::mpsc::channel();
-        let (held, holding) = tokio::sync::oneshot::channel();
+    /// Blocks all writes until the sender is used. The receiver resolves when writes are blocked.
+    fn block_writes(files: Files) -> (std::sync::mpsc::Sender<()>, tokio::sync::oneshot::Receiver<()>) {
+        let (unblock, unblocked) = std::sync::mpsc::channel();
+        let (block, blocked) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
-            let disk = files.shrinking().write().unwrap();
-            held.send(()).unwrap();
-            answered.recv().unwrap();
-            drop(disk);
+            let lock = files.shrinking().write().unwrap();
+            block.send(()).unwrap();
+            unblocked.recv().unwrap();
+            drop(lock);
         });
-        (answer, holding)
+        (unblock, blocked)
     }
 }

@@ -10,21 +10,33 @@ use super::{
 };
 use cap_std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use wasmtime::component::{ComponentType, Lift, Lower};
 
 /// How a file is opened: as Lua's `r`, `w`, `a`, and the same with `+`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// It is also the type `mode` of `wit/io.wit`, which the guest passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ComponentType, Lift)]
+#[component(enum)]
+#[repr(u8)]
+#[expect(dead_code, reason = "the guest creates some of the values")]
 pub enum Mode {
     /// `r`
+    #[component(name = "read")]
     Read,
     /// `w`
+    #[component(name = "write")]
     Write,
     /// `a`
+    #[component(name = "append")]
     Append,
     /// `r+`
+    #[component(name = "read-update")]
     ReadUpdate,
     /// `w+`
+    #[component(name = "write-update")]
     WriteUpdate,
     /// `a+`
+    #[component(name = "append-update")]
     AppendUpdate,
 }
 
@@ -53,18 +65,29 @@ impl Mode {
 }
 
 /// Where an offset counts from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// It is also the type `whence` of `wit/io.wit`, which the guest passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ComponentType, Lift)]
+#[component(enum)]
+#[repr(u8)]
+#[expect(dead_code, reason = "the guest creates some of the values")]
 pub enum Whence {
     /// The start of the file.
+    #[component(name = "start")]
     Start,
     /// The position.
+    #[component(name = "current")]
     Current,
     /// The end of the file.
+    #[component(name = "end")]
     End,
 }
 
 /// A position, and how many bytes the session may still write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// It is also the type `position` of `wit/io.wit`, which the guest receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ComponentType, Lower)]
+#[component(record)]
 pub struct Position {
     /// Bytes from the start of the file.
     pub offset: u64,

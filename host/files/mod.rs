@@ -31,7 +31,7 @@ mod write;
 pub use error::FileError;
 pub use glob::{GlobQuery, GlobResult};
 pub use grep::{GrepMatch, GrepQuery, GrepResult};
-pub(crate) use handle::{Mode, Position, Whence};
+pub(crate) use handle::{Mode, Whence};
 pub(crate) use list::MAX_NAMES;
 pub use list::{FileInfo, FileKind};
 pub(crate) use path::MAX_PATH;

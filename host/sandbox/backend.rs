@@ -5,10 +5,7 @@ use super::{
     command::{Command, Source},
 };
 use crate::files::{EditResult, FileContents, FileError, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, WriteMode, WriteResult};
-use std::pin::Pin;
-
-/// What a call of a [`Backend`] will answer.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+use futures_util::future::BoxFuture;
 
 /// A place with files and commands, as frameworks for agents have it; it can be used as `dyn Backend`.
 ///

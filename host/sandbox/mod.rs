@@ -6,8 +6,9 @@ mod backend;
 mod command;
 mod exec;
 
-pub use backend::{Backend, BoxFuture};
+pub use backend::Backend;
 pub use exec::{ExecOptions, Execution};
+pub use futures_util::future::BoxFuture;
 
 use crate::{
     engine::{Engine, IoOptions, Limits, RunQuota},

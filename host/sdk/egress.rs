@@ -68,7 +68,7 @@ impl Egress {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| explain(&error))? {
-            room.take(chunk.len())?;
+            room.reserve(chunk.len())?;
             body.extend_from_slice(&chunk);
         }
         Ok(Answer { status, headers, body })

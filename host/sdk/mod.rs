@@ -264,10 +264,10 @@ impl Sdk {
         let function = catalogue.get(&call.name).ok_or_else(|| self.explain_missing(&call.name))?;
         let (secret, connection) = session.credential(&function.source);
         let answer = match &function.target {
-            Target::Operation(api, operation) => api.call(operation, call.arguments, secret, &call.room).await,
+            Target::Operation(api, operation) => api.call(operation, call.arguments, secret, &call.budget).await,
             Target::Tool(server, tool) => match (secret, connection) {
-                (Some(secret), Some(connection)) => server.call_as(secret, connection, tool, call.arguments, &call.room).await,
-                _ => server.call(tool, call.arguments, &call.room).await,
+                (Some(secret), Some(connection)) => server.call_as(secret, connection, tool, call.arguments, &call.budget).await,
+                _ => server.call(tool, call.arguments, &call.budget).await,
             },
         };
         answer.map_err(|error| format!("{}: {error}", function.full_name()))

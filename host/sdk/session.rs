@@ -1,8 +1,8 @@
 //! The functions as one run has them, with the credentials that it brought.
 
 use super::{Sdk, Secret, upstream::PrivateConnection};
-use crate::functions::{FunctionCall, FunctionProvider, FunctionResponse};
-use std::{collections::BTreeMap, pin::Pin, sync::Arc};
+use crate::functions::{BoxFuture, FunctionCall, FunctionProvider, FunctionResponse};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The functions of one run.
 pub struct Session {
@@ -44,7 +44,7 @@ impl FunctionProvider for Session {
         self.sdk.catalogue().names()
     }
 
-    fn call(&self, call: FunctionCall) -> Pin<Box<dyn Future<Output = Result<FunctionResponse, String>> + Send + '_>> {
+    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, String>> {
         Box::pin(self.sdk.call(call, self))
     }
 

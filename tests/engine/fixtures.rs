@@ -1,19 +1,19 @@
-//! Scripts beside their exact outcomes. `UPDATE_FIXTURES=1 cargo test fixtures` writes the outcomes anew, for a look at the diff.
+//! Script fixtures and their exact outcomes. `UPDATE_FIXTURES=1 cargo test fixtures` updates the outcomes.
 
 use crate::support::{Fixture, engine};
 use std::{env, fs};
 
-async fn check(folder: &str) {
-    let mut wrong = Vec::new();
-    for fixture in Fixture::all(folder) {
-        let (_dir, options) = match folder {
+async fn check(directory: &str) {
+    let mut failures = Vec::new();
+    for fixture in Fixture::all(directory) {
+        let (_io_dir, options) = match directory {
             "io" => {
-                let (dir, options) = fixture.options_with_io();
-                (Some(dir), options)
+                let (io_dir, options) = fixture.options_with_io();
+                (Some(io_dir), options)
             }
             _ => (None, fixture.options()),
         };
-        let run = engine().run(&fixture.script(), options).await.expect("the run was made");
+        let run = engine().run(&fixture.script(), options).await.expect("the run is accepted");
         let mut actual = serde_json::to_string(&run.outcome).expect("JSON");
         actual.push('\n');
         let expected_path = fixture.path.with_extension("json");
@@ -22,28 +22,28 @@ async fn check(folder: &str) {
         }
         let expected = fs::read_to_string(&expected_path).unwrap_or_default();
         if actual != expected {
-            wrong.push(format!("{}\nexpected: {expected}\nactual: {actual}", fixture.name()));
+            failures.push(format!("{}\nexpected: {expected}\nactual: {actual}", fixture.name()));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[tokio::test]
-async fn results_are_json_as_designed() {
+async fn results_are_encoded_as_json() {
     check("results").await;
 }
 
 #[tokio::test]
-async fn errors_say_what_and_where() {
+async fn errors_have_a_message_and_a_position() {
     check("errors").await;
 }
 
 #[tokio::test]
-async fn the_language_and_its_libraries() {
+async fn language_and_libraries_behave_as_documented() {
     check("language").await;
 }
 
 #[tokio::test]
-async fn files_as_in_lua() {
+async fn the_io_library_behaves_as_in_lua() {
     check("io").await;
 }

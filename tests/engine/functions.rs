@@ -1,10 +1,9 @@
-//! Functions of an embedder's own, as scripts call them.
+//! Functions of an embedder, called by scripts.
 
 use crate::support::outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{
-    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -15,11 +14,11 @@ use tokio::sync::Notify;
 use toolscript::{
     CancellationToken, Engine, ErrorKind, Functions, Limits, RunOptions, Script,
     engine::EngineError,
-    functions::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, InvalidFunction},
+    functions::{BoxFuture, FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, InvalidFunctionName},
 };
 
 #[derive(Deserialize)]
-struct Place {
+struct Query {
     #[serde(default)]
     city: String,
 }
@@ -32,16 +31,16 @@ struct Weather {
 
 fn functions() -> Functions {
     Functions::new()
-        .with("weather.today", |place: Place| match place.city.as_str() {
+        .with_function("weather.today", |query: Query| match query.city.as_str() {
             "" => Ok(Weather { degrees: 0, wind: None }),
             "Oslo" => Ok(Weather { degrees: -3, wind: Some(4.5) }),
             other => Err(format!("there is no weather in {other}")),
         })
-        .and_then(|functions| functions.with("add", |(a, b): (i64, i64)| Ok::<_, String>(a + b)))
-        .and_then(|functions| functions.with("echo", |value: Value| Ok::<_, String>(value)))
-        .and_then(|functions| functions.with("nothing", |(): ()| Ok::<_, String>(())))
+        .and_then(|functions| functions.with_function("add", |(a, b): (i64, i64)| Ok::<_, String>(a + b)))
+        .and_then(|functions| functions.with_function("echo", |value: Value| Ok::<_, String>(value)))
+        .and_then(|functions| functions.with_function("nothing", |(): ()| Ok::<_, String>(())))
         .and_then(|functions| {
-            functions.with("sum", |bytes: Vec<u8>| Ok::<_, String>(bytes.iter().map(|byte| u32::from(*byte)).sum::<u32>()))
+            functions.with_function("sum", |bytes: Vec<u8>| Ok::<_, String>(bytes.iter().map(|byte| u32::from(*byte)).sum::<u32>()))
         })
         .expect("functions")
 }
@@ -61,7 +60,7 @@ async fn result(source: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_script_calls_them_by_their_names() {
+async fn a_script_calls_functions_by_name() {
     assert_eq!(result("return sdk.weather.today{ city = 'Oslo' }").await, json!({ "degrees": -3, "wind": 4.5 }));
     assert_eq!(result("return sdk.weather.today{}").await, json!({ "degrees": 0, "wind": null }));
     assert_eq!(result("return sdk.weather.today({}).wind == json.null").await, json!(true));
@@ -69,7 +68,7 @@ async fn a_script_calls_them_by_their_names() {
     assert_eq!(result("return sdk.nothing() == nil").await, json!(true));
     assert_eq!(result("return sdk.echo({ 1, { x = 'ä\\0' } })").await, json!([1, { "x": "ä\u{0}" }]));
     assert_eq!(result("return sdk.sum(buffer.fromstring('\\1\\2\\255'))").await, json!(258));
-    // However the table is reached.
+    // The table can also be indexed step by step.
     assert_eq!(result("local s = sdk local w = s['weather'] local t = w.today return t{ city = 'Oslo' }.degrees").await, json!(-3));
     let names =
         "local names = {} for name, value in sdk do table.insert(names, name .. ' ' .. type(value)) end table.sort(names) return names";
@@ -86,8 +85,8 @@ async fn an_error_is_raised_and_names_the_function() {
     assert_eq!(message("sdk.weather.today{ city = 'Mars' }").await, "script:1: weather.today: there is no weather in Mars");
     assert_eq!(message("sdk.nope()").await, "script:1: there is no function 'nope'");
     assert_eq!(message("sdk.weather.tomorrow()").await, "script:1: there is no function 'weather.tomorrow'");
-    let wrong = "script:1: weather.today: wrong arguments: invalid type: integer `7`, expected a string at line 1 column 9";
-    assert_eq!(message("sdk.weather.today{ city = 7 }").await, wrong);
+    let invalid = "script:1: weather.today: invalid arguments: invalid type: integer `7`, expected a string at line 1 column 9";
+    assert_eq!(message("sdk.weather.today{ city = 7 }").await, invalid);
     assert_eq!(message("sdk.echo(0/0)").await, "script:1: argument is NaN: it can't be written as JSON");
     assert_eq!(message("sdk.echo(print)").await, "script:1: argument is a function: it can't be written as JSON");
     let outcome = run_with("print('so far') sdk.weather.today{ city = 'Mars' }", options()).await;
@@ -101,7 +100,7 @@ async fn without_functions_there_is_no_sdk() {
 }
 
 #[tokio::test]
-async fn an_engine_has_functions_for_all_its_runs() {
+async fn functions_of_an_engine_are_available_in_all_its_runs() {
     let engine = Engine::builder()
         .concurrency(1)
         .function("double", |number: f64| Ok::<_, String>(number * 2.0))
@@ -115,24 +114,24 @@ async fn an_engine_has_functions_for_all_its_runs() {
         engine.run(&Script::new("return sdk.double and sdk.double(4) + sdk.later.double(17)"), options).await.expect("a run")
     };
     assert_eq!(run(RunOptions::default()).await.outcome.decode::<f64>().expect("a result"), 42.0);
-    // A run's own come in their place.
+    // Functions of a run replace those of the engine.
     assert_eq!(outcome(&run(options()).await)["result"], Value::Null);
 }
 
 #[tokio::test]
 async fn names_are_checked() {
-    let add = |functions: Functions, name: &str| functions.with(name, |value: Value| Ok::<_, String>(value));
-    let refused = |name: &str| add(functions(), name).expect_err("refused").to_string();
+    let add = |functions: Functions, name: &str| functions.with_function(name, |value: Value| Ok::<_, String>(value));
+    let error = |name: &str| add(functions(), name).expect_err("an invalid name").to_string();
     for name in ["", "a.", ".a", "a..b", "1a", "a-b", "a b", "ä"] {
-        assert_eq!(refused(name), format!("the function '{name}': a name is made of letters, digits and underscores, joined by dots"));
+        assert_eq!(error(name), format!("invalid function name '{name}': use letters, digits and underscores, joined by dots"));
     }
     for name in ["all", "docs.x", "search"] {
-        assert_eq!(refused(name), format!("the function '{name}': sdk has such a member of its own"));
+        assert_eq!(error(name), format!("invalid function name '{name}': sdk.all, sdk.docs and sdk.search are reserved"));
     }
-    assert_eq!(refused("weather"), "the function 'weather': there is 'weather.today' already");
-    assert_eq!(refused("weather.today.now"), "the function 'weather.today.now': there is 'weather.today' already");
-    assert_eq!(refused("add"), "the function 'add': there is 'add' already");
-    let _: InvalidFunction = add(functions(), "add").expect_err("refused");
+    assert_eq!(error("weather"), "invalid function name 'weather': it conflicts with 'weather.today'");
+    assert_eq!(error("weather.today.now"), "invalid function name 'weather.today.now': it conflicts with 'weather.today'");
+    assert_eq!(error("add"), "invalid function name 'add': it conflicts with 'add'");
+    let _: InvalidFunctionName = add(functions(), "add").expect_err("an invalid name");
     assert!(add(functions(), "weather.tomorrow").is_ok() && add(functions(), "adder").is_ok());
     let engine = Engine::builder().function("a b", |(): ()| Ok::<_, String>(())).build();
     assert!(matches!(engine.map(|_| ()), Err(EngineError::Function(_))));
@@ -140,50 +139,49 @@ async fn names_are_checked() {
 
 #[tokio::test]
 async fn calls_are_counted_and_limited() {
-    let mut limits = Limits::default();
-    limits.api_calls = 3;
+    let limits = Limits::default().with_api_calls(3);
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
-    let functions =
-        Functions::new().with("count", move |(): ()| Ok::<_, String>(counted.fetch_add(1, Ordering::Relaxed))).expect("a function");
+    let functions = Functions::new()
+        .with_function("count", move |(): ()| Ok::<_, String>(counted.fetch_add(1, Ordering::Relaxed)))
+        .expect("a function");
     let options = RunOptions::default().with_limits(limits).with_functions(functions);
     let script = "local n = 0 while pcall(sdk.count) do n += 1 end return n, (select(2, pcall(function() sdk.count() end)))";
     let run = crate::support::run_with(script, options).await;
-    assert_eq!(outcome(&run)["result"], json!([3, "script:1: too many calls of functions (max 3)"]));
+    assert_eq!(outcome(&run)["result"], json!([3, "script:1: too many function calls (max 3)"]));
     assert_eq!(calls.load(Ordering::Relaxed), 3);
-    assert_eq!(run.receipt.host_calls.count, 6, "the names, three calls and two that were refused");
+    assert_eq!(run.receipt.host_calls.count, 6, "the names, three calls and two rejected ones");
 }
 
-/// Tells when it is dropped.
-struct Dropped(Arc<AtomicBool>);
+/// Sets a flag when it is dropped.
+struct SetOnDrop(Arc<AtomicBool>);
 
-impl Drop for Dropped {
+impl Drop for SetOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// A function that never answers, and what becomes of its call.
+/// Returns a function that never returns, a notification of its start, and a flag that is set when its future is dropped.
 fn endless() -> (Functions, Arc<Notify>, Arc<AtomicBool>) {
-    let (begun, dropped) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
-    let (begin, drop) = (Arc::clone(&begun), Arc::clone(&dropped));
-    let functions = Functions::new().with_async("endless", move |(): ()| {
-        let (begin, guard) = (Arc::clone(&begin), Dropped(Arc::clone(&drop)));
+    let (started, dropped) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
+    let (start, drop) = (Arc::clone(&started), Arc::clone(&dropped));
+    let functions = Functions::new().with_async_function("endless", move |(): ()| {
+        let (start, guard) = (Arc::clone(&start), SetOnDrop(Arc::clone(&drop)));
         async move {
-            begin.notify_one();
+            start.notify_one();
             std::future::pending::<()>().await;
             std::mem::drop(guard);
             Ok::<_, String>(())
         }
     });
-    (functions.expect("a function"), begun, dropped)
+    (functions.expect("a function"), started, dropped)
 }
 
 #[tokio::test]
-async fn a_call_that_never_answers_ends_with_the_scripts_time() {
+async fn a_call_that_never_returns_ends_at_the_deadline() {
     let (functions, _, dropped) = endless();
-    let mut limits = Limits::default();
-    limits.timeout = Duration::from_millis(200);
+    let limits = Limits::default().with_timeout(Duration::from_millis(200));
     let outcome =
         run_with("print(1) pcall(sdk.endless) print(2)", RunOptions::default().with_limits(limits).with_functions(functions)).await;
     assert_eq!((&outcome["error"]["kind"], &outcome["logs"]), (&json!("timeout"), &json!(["1"])));
@@ -192,11 +190,11 @@ async fn a_call_that_never_answers_ends_with_the_scripts_time() {
 
 #[tokio::test]
 async fn a_call_ends_when_the_run_is_cancelled() {
-    let (functions, begun, dropped) = endless();
+    let (functions, started, dropped) = endless();
     let cancellation = CancellationToken::new();
     let options = RunOptions::default().with_functions(functions).with_cancellation(cancellation.clone());
     let cancel = async {
-        begun.notified().await;
+        started.notified().await;
         cancellation.cancel();
     };
     let (run, ()) = tokio::join!(crate::support::run_with("sdk.endless()", options), cancel);
@@ -204,7 +202,7 @@ async fn a_call_ends_when_the_run_is_cancelled() {
     assert!(dropped.load(Ordering::Relaxed));
 }
 
-/// Functions that are not closures.
+/// A provider that is not made of closures.
 struct Archive;
 
 impl FunctionProvider for Archive {
@@ -212,37 +210,36 @@ impl FunctionProvider for Archive {
         vec!["archive.read".into(), "archive.size".into()]
     }
 
-    fn call(&self, call: FunctionCall) -> Pin<Box<dyn Future<Output = Result<FunctionResponse, String>> + Send + '_>> {
+    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, String>> {
         Box::pin(async move {
-            let [FunctionValue::Json(size)] = &call.arguments[..] else { return Err("one number, please".into()) };
+            let [FunctionValue::Json(size)] = &call.arguments[..] else { return Err("expected one number".into()) };
             let size: usize = serde_json::from_str(size.get()).map_err(|error| error.to_string())?;
-            let mut reply = FunctionResponse::new(FunctionValue::Bytes(vec![0xff; size]));
-            reply.details = Some(serde_json::value::to_raw_value(&json!({ "status": 200 })).expect("JSON"));
-            Ok(reply)
+            let mut response = FunctionResponse::new(FunctionValue::Bytes(vec![0xff; size]));
+            response.details = Some(serde_json::value::to_raw_value(&json!({ "status": 200 })).expect("JSON"));
+            Ok(response)
         })
     }
 }
 
 #[tokio::test]
-async fn bytes_and_details_come_back_and_an_answer_has_a_limit() {
+async fn bytes_and_details_are_returned_and_the_response_size_is_limited() {
     let run = async |source: &str| run_with(source, RunOptions::default().with_functions(Archive)).await;
     let script = "local body, details = sdk.archive.read(1000) return #body, body:byte(-1), details.status";
     assert_eq!(run(script).await["result"], json!([1000, 255, 200]));
     assert_eq!(run("return #sdk.archive.read(8000000)").await["result"], json!(8_000_000));
-    let message = "script:1: the answer is 9000014 bytes; at most 8388608 are allowed at once";
+    let message = "script:1: the response is 9000014 bytes; at most 8388608 are allowed at once";
     assert_eq!(run("sdk.archive.read(9000000)").await["error"]["message"], message);
     assert_eq!(
         run("sdk.archive.read(('x'):rep(9000000))").await["error"]["message"],
         "script:1: archive.read: the arguments are more than 8388608 bytes"
     );
-    // What it takes is given back.
+    // The memory of a response is released afterwards.
     assert_eq!(run("local n = 0 for _ = 1, 50 do n += #sdk.archive.read(4000000 + _) end return n").await["result"], json!(200_001_275));
 }
 
 #[tokio::test]
-async fn memory_that_an_answer_needs_is_the_scripts() {
-    let mut limits = Limits::default();
-    limits.memory = 16 << 20;
+async fn responses_count_against_the_memory_limit() {
+    let limits = Limits::default().with_memory(16 << 20);
     let options = RunOptions::default().with_limits(limits).with_functions(Archive);
     let outcome = run_with("local all = {} for i = 1, 10 do all[i] = sdk.archive.read(4000000 + i) end return #all", options).await;
     assert_eq!(outcome["error"]["kind"], "memory", "{outcome}");

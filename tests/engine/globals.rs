@@ -1,4 +1,4 @@
-//! Every global that a script sees, with every member: nothing comes or goes unnoticed.
+//! A snapshot of all globals of a script and their members, so that no change goes unnoticed.
 
 use crate::support::{IoDir, run};
 use std::{env, fs, path::Path};
@@ -22,7 +22,7 @@ return table.concat(names, "\n")
 "#;
 
 #[tokio::test]
-async fn globals_are_as_in_the_snapshot() {
+async fn globals_match_the_snapshot() {
     let run = IoDir::new().run(LISTING).await;
     let mut actual: String = run.outcome.decode().expect("a listing");
     actual.push('\n');
@@ -34,13 +34,13 @@ async fn globals_are_as_in_the_snapshot() {
 }
 
 #[tokio::test]
-async fn what_loads_code_or_works_the_collector_is_not_there() {
+async fn code_loading_and_collector_control_are_not_available() {
     let run = run("return loadstring or load or dofile or require or collectgarbage or gcinfo or sdk").await;
     assert_eq!(run.outcome.result.expect("a result").get(), "null");
 }
 
 #[tokio::test]
-async fn without_io_there_is_nothing_of_it() {
+async fn without_io_there_are_no_file_functions() {
     let run = run("return io or file or os.remove").await;
     assert_eq!(run.outcome.result.expect("a result").get(), "null");
 }

@@ -1,4 +1,4 @@
-//! One run, one instance: nothing crosses, nothing is left.
+//! Isolation: runs do not affect each other, and leave nothing behind in the process.
 
 use crate::support::{engine, run};
 use std::{
@@ -14,33 +14,33 @@ use toolscript::{
     engine::{Listener, Progress},
 };
 
-/// Counts the runs that have begun, and how many of them had when the first one ended.
+/// Counts the runs that have started, and records the count when the first one ends.
 #[derive(Default)]
-struct Crowd {
-    begun: AtomicUsize,
+struct StartCounter {
+    started: AtomicUsize,
     at_first_end: OnceLock<usize>,
 }
 
-impl Listener for Crowd {
+impl Listener for StartCounter {
     fn line(&self, _line: &str) {
-        self.begun.fetch_add(1, Ordering::SeqCst);
+        self.started.fetch_add(1, Ordering::SeqCst);
     }
 
     fn progress(&self, _progress: &Progress) {
-        self.at_first_end.get_or_init(|| self.begun.load(Ordering::SeqCst));
+        self.at_first_end.get_or_init(|| self.started.load(Ordering::SeqCst));
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn sixty_four_runs_at_once_never_see_each_others_markers() {
+async fn sixty_four_concurrent_runs_never_see_each_others_markers() {
     const RUNS: usize = 64;
     let engine = Engine::builder().concurrency(RUNS).build().expect("an engine");
-    let crowd = Arc::new(Crowd::default());
+    let counter = Arc::new(StartCounter::default());
     let mut runs = JoinSet::new();
     for marker in 0..RUNS {
-        let (engine, options) = (engine.clone(), RunOptions::default().with_listener(crowd.clone()));
+        let (engine, options) = (engine.clone(), RunOptions::default().with_listener(counter.clone()));
         let script = Script::new(include_str!("../scripts/marker.luau")).with_arguments([marker.to_string()]);
-        runs.spawn(async move { (marker, engine.run(&script, options).await.expect("the run was made")) });
+        runs.spawn(async move { (marker, engine.run(&script, options).await.expect("the run is accepted")) });
     }
     let mut ended = 0;
     while let Some(joined) = runs.join_next().await {
@@ -50,13 +50,13 @@ async fn sixty_four_runs_at_once_never_see_each_others_markers() {
         ended += 1;
     }
     assert_eq!(ended, RUNS);
-    assert_eq!(crowd.at_first_end.get(), Some(&RUNS), "they were not all under way at once");
+    assert_eq!(counter.at_first_end.get(), Some(&RUNS), "the runs were not concurrent");
 }
 
 #[tokio::test]
-async fn poison_does_not_reach_the_next_run() {
+async fn changes_to_globals_do_not_reach_the_next_run() {
     let poisoned = run(include_str!("../scripts/poison.luau")).await;
-    // What is shared refuses to change; what is the script's own changes, for this run.
+    // Shared tables are read-only. Globals of the script can be changed, for this run only.
     assert_eq!(
         poisoned.outcome.decode::<Vec<String>>().expect("a list"),
         [
@@ -75,20 +75,20 @@ async fn poison_does_not_reach_the_next_run() {
     assert_eq!(next.outcome.result.expect("a result").get(), r#"[true,"1","X","1","function","null"]"#);
 }
 
-/// In a process of its own, as other tests have memory, descriptors and threads too.
+/// Runs in a child process, because other tests of this process also allocate memory, descriptors and threads.
 #[cfg(target_os = "linux")]
 #[test]
-fn two_thousand_runs_leave_memory_descriptors_and_threads_flat() {
-    const CHILD: &str = "TOOLSCRIPT_TEST_FLAT";
+fn two_thousand_runs_leak_no_memory_descriptors_or_threads() {
+    const CHILD: &str = "TOOLSCRIPT_TEST_LEAKS";
     if std::env::var_os(CHILD).is_some() {
         return tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(two_thousand_runs());
     }
-    let name = "engine::isolation::two_thousand_runs_leave_memory_descriptors_and_threads_flat";
+    let name = "engine::isolation::two_thousand_runs_leak_no_memory_descriptors_or_threads";
     let child = std::process::Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", name, "--nocapture"])
         .env(CHILD, "1")
         .output()
-        .expect("it runs");
+        .expect("the child process runs");
     assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
     assert!(String::from_utf8_lossy(&child.stdout).contains("1 passed"));
 }
@@ -100,11 +100,11 @@ async fn two_thousand_runs() {
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a line");
         line.split_whitespace().nth(1).expect("a number").parse().expect("a number")
     }
-    let count = |folder| fs::read_dir(folder).expect("a folder").count();
+    let count = |directory| fs::read_dir(directory).expect("a directory").count();
     let script = Script::new("local t = {} for i = 1, 1000 do t[i] = tostring(i) end pcall(error, 'x') print(#t) return t[500]");
     let hundreds = async |times: usize| {
         for _ in 0..times * 100 {
-            let run = engine().run(&script, RunOptions::default()).await.expect("the run was made");
+            let run = engine().run(&script, RunOptions::default()).await.expect("the run is accepted");
             assert_eq!(run.outcome.result.expect("a result").get(), "\"500\"");
         }
     };

@@ -1,8 +1,9 @@
-//! Wall time, fuel, logs, result, queue: each limit holds, and what was cut is flagged.
+//! Limits on wall time, fuel, logs, result and queue. Truncated parts are flagged.
 
 use crate::support::{engine, limited, outcome, run, run_with};
 use serde_json::json;
 use std::{
+    error::Error as _,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -12,7 +13,7 @@ use toolscript::{
 };
 
 #[tokio::test]
-async fn the_same_script_costs_the_same_fuel_twice() {
+async fn fuel_and_memory_are_deterministic() {
     let source = "
         local words = {}
         for i = 1, 20000 do
@@ -31,7 +32,7 @@ async fn the_same_script_costs_the_same_fuel_twice() {
 }
 
 #[tokio::test]
-async fn fuel_ends_a_run_and_the_receipt_says_so() {
+async fn fuel_stops_a_run_and_the_receipt_reports_it() {
     let run = run_with("print('before') while true do end", limited(|limits| limits.fuel = Some(10_000_000))).await;
     assert_eq!(
         outcome(&run),
@@ -42,7 +43,7 @@ async fn fuel_ends_a_run_and_the_receipt_says_so() {
 }
 
 #[tokio::test]
-async fn the_deadline_ends_a_busy_script_inside_pcall() {
+async fn the_deadline_stops_a_busy_script_inside_pcall() {
     let started = Instant::now();
     let options = limited(|limits| limits.timeout = Duration::from_millis(300));
     let run = run_with("print('before') while true do pcall(function() while true do end end) end", options).await;
@@ -51,12 +52,12 @@ async fn the_deadline_ends_a_busy_script_inside_pcall() {
         json!({ "error": { "kind": "timeout", "message": "the script ran longer than 0.3 s" }, "logs": ["before"], "files_touched": [] })
     );
     assert_eq!(run.receipt.stopped_by, Some(ErrorKind::Timeout));
-    // Generous, for a machine that is busy: what counts is that it ends at all.
+    // The upper bound is generous for busy machines: the run must stop at all.
     assert!((Duration::from_millis(300)..Duration::from_secs(10)).contains(&started.elapsed()));
 }
 
 #[tokio::test]
-async fn ten_million_host_calls_end_at_the_deadline() {
+async fn ten_million_host_calls_stop_at_the_deadline() {
     let options = limited(|limits| limits.timeout = Duration::from_millis(500));
     let run = run_with("for i = 1, 1e7 do progress(i) end", options).await;
     assert_eq!(run.outcome.result.expect_err("a stop").kind, ErrorKind::Timeout);
@@ -64,7 +65,7 @@ async fn ten_million_host_calls_end_at_the_deadline() {
 }
 
 #[tokio::test]
-async fn host_calls_are_charged_fuel() {
+async fn host_calls_cost_fuel() {
     let options = limited(|limits| limits.fuel = Some(50_000_000));
     let run = run_with("for i = 1, 1e7 do local now = os.clock() end", options).await;
     assert_eq!(run.outcome.result.expect_err("a stop").kind, ErrorKind::Fuel);
@@ -72,17 +73,17 @@ async fn host_calls_are_charged_fuel() {
 }
 
 #[tokio::test]
-async fn fuel_lasts_for_the_wall_time() {
-    // Four times the fuel of the fastest loop: the deadline comes first.
+async fn the_default_fuel_lasts_until_the_timeout() {
+    // The default is four times the fuel of the fastest loop, so that the run reaches its deadline first.
     let run = run_with("while true do end", limited(|limits| limits.timeout = Duration::from_secs(1))).await;
     assert_eq!(run.outcome.result.expect_err("a stop").kind, ErrorKind::Timeout);
 }
 
 #[tokio::test]
-async fn logs_are_cut_at_their_limit_and_flagged() {
+async fn logs_are_truncated_at_their_limit_and_flagged() {
     let options = limited(|limits| limits.logs = 100);
     let run = run_with("print(string.rep('a', 26)) print(string.rep('é', 100)) print('lost')", options).await;
-    // 26 + 24 leave 50: 26 bytes of text, 13 characters.
+    // The first line costs 26 + 24 bytes. The remaining 50 hold 24 of overhead and 26 of text, which is 13 characters.
     assert_eq!(
         outcome(&run),
         json!({ "result": null, "logs": ["a".repeat(26), "é".repeat(13)], "files_touched": [], "truncated": ["logs"] })
@@ -91,7 +92,7 @@ async fn logs_are_cut_at_their_limit_and_flagged() {
 }
 
 #[tokio::test]
-async fn a_line_that_grows_by_replacement_is_flagged_as_cut() {
+async fn a_line_that_grows_by_replacement_characters_is_flagged_as_truncated() {
     let options = limited(|limits| limits.logs = 124);
     let run = run_with(r"print(string.rep('\xff', 90))", options).await;
     assert_eq!(run.outcome.logs, ["\u{fffd}".repeat(33)]);
@@ -106,7 +107,17 @@ async fn a_result_of_128_levels_can_be_decoded() {
 }
 
 #[tokio::test]
-async fn small_seeds_give_different_numbers() {
+async fn decode_errors_keep_their_cause() {
+    let error = run("return 1").await.outcome.decode::<String>().expect_err("another type");
+    assert_eq!(error.to_string(), "the result does not match the expected type");
+    let cause = error.source().expect("a cause").to_string();
+    assert_eq!(cause, "invalid type: integer `1`, expected a string at line 1 column 1");
+    let error = run("error('failed', 0)").await.outcome.decode::<String>().expect_err("an error");
+    assert_eq!(error.to_string(), "failed");
+}
+
+#[tokio::test]
+async fn small_seeds_produce_different_numbers() {
     let mut firsts = std::collections::HashSet::new();
     for seed in 0..20 {
         firsts.insert(
@@ -121,7 +132,7 @@ async fn small_seeds_give_different_numbers() {
 }
 
 #[tokio::test]
-async fn the_shortest_timeout_has_fuel() {
+async fn a_very_short_timeout_still_has_fuel() {
     assert_eq!(Limits::default().effective_fuel(), 1_200_000_000_000);
     let error = run_with("while true do end", limited(|limits| limits.timeout = Duration::from_micros(10)))
         .await
@@ -133,7 +144,7 @@ async fn the_shortest_timeout_has_fuel() {
 }
 
 #[tokio::test]
-async fn printing_a_gigabyte_keeps_a_mebibyte() {
+async fn printing_a_gibibyte_keeps_a_mebibyte() {
     let run = run("local s = string.rep('x', 2 ^ 20) for i = 1, 1024 do print(s) end return 'done'").await;
     assert_eq!(run.outcome.truncated, ["logs"]);
     assert_eq!(run.outcome.logs.iter().map(|line| line.len() + 24).sum::<usize>(), 1 << 20);
@@ -141,20 +152,20 @@ async fn printing_a_gigabyte_keeps_a_mebibyte() {
 }
 
 #[tokio::test]
-async fn printing_a_million_lines_keeps_what_fits() {
+async fn printing_a_million_lines_keeps_those_that_fit() {
     let run = run("for i = 1, 1e6 do print('') end").await;
     assert_eq!(run.outcome.truncated, ["logs"]);
     assert_eq!(run.outcome.logs.len(), (1 << 20) / 24);
 }
 
 #[tokio::test]
-async fn escapes_and_bytes_in_logs_are_text() {
+async fn escape_sequences_and_invalid_utf8_in_logs_become_text() {
     let run = run(r#"print("\27[31mred\7", "\xff\xc3\x28", "\0")"#).await;
     assert_eq!(run.outcome.logs, ["\u{1b}[31mred\u{7}\t\u{fffd}\u{fffd}(\t\0"]);
 }
 
 #[tokio::test]
-async fn a_result_over_its_limit_is_an_error() {
+async fn a_result_over_its_limit_fails_the_run() {
     let options = limited(|limits| limits.result = 10);
     assert_eq!(run_with("return '12345678'", options.clone()).await.outcome.result.expect("it fits").get(), "\"12345678\"");
     let error = run_with("return '123456789'", options).await.outcome.result.expect_err("too large");
@@ -163,7 +174,7 @@ async fn a_result_over_its_limit_is_an_error() {
 }
 
 #[tokio::test]
-async fn long_errors_are_cut_and_flagged() {
+async fn long_error_messages_are_truncated_and_flagged() {
     let run = run("error(string.rep('x', 100000), 0)").await;
     assert_eq!(run.outcome.truncated, ["message"]);
     assert_eq!(run.outcome.result.expect_err("an error").message, "x".repeat(8 << 10));
@@ -173,7 +184,7 @@ async fn long_errors_are_cut_and_flagged() {
 }
 
 #[tokio::test]
-async fn limits_that_make_no_sense_are_refused() {
+async fn limits_out_of_range_are_rejected() {
     for (change, message) in [
         ((|limits| limits.timeout = Duration::ZERO) as fn(&mut Limits), "timeout must be more than 0 and at most 86400 seconds"),
         (|limits| limits.timeout = Duration::MAX, "timeout must be more than 0 and at most 86400 seconds"),
@@ -181,20 +192,21 @@ async fn limits_that_make_no_sense_are_refused() {
         (|limits| limits.memory = 1000, "memory must be between 4 MiB and 4096 MiB"),
         (|limits| limits.memory = usize::MAX, "memory must be between 4 MiB and 4096 MiB"),
     ] {
-        let refusal = engine().run(&Script::new(""), limited(change)).await.expect_err("a refusal");
-        assert_eq!(refusal.to_string(), message);
+        let error = engine().run(&Script::new(""), limited(change)).await.expect_err("a rejection");
+        assert_eq!(error.to_string(), message);
     }
 }
 
 #[tokio::test]
-async fn the_least_memory_runs_a_small_script() {
+async fn a_small_script_runs_with_the_smallest_memory_limit() {
     let run = run_with("return 1", limited(|limits| limits.memory = 4 << 20)).await;
     assert_eq!(run.outcome.result.expect("it fits").get(), "1");
 }
 
 #[tokio::test]
-async fn more_runs_than_allowed_are_refused_at_once() {
-    let engine = Engine::builder().concurrency(1).queue(1).build().expect("an engine");
+async fn runs_are_rejected_at_once_when_the_queue_is_full() {
+    let engine = Engine::builder().concurrency(1).queue_limit(1).build().expect("an engine");
+    assert_eq!((engine.concurrency(), engine.queue_limit()), (1, 1));
     let busy = RunOptions::default();
     let waiting = RunOptions::default();
     let (stop_busy, stop_waiting) = (busy.cancellation.clone(), waiting.cancellation.clone());
@@ -202,27 +214,34 @@ async fn more_runs_than_allowed_are_refused_at_once() {
     let first = engine.run(&script, busy);
     let second = engine.run(&script, waiting);
     let third = async {
-        let refusal = engine.run(&script, RunOptions::default()).await.expect_err("a refusal");
+        let error = engine.run(&script, RunOptions::default()).await.expect_err("a rejection");
         stop_waiting.cancel();
         stop_busy.cancel();
-        refusal
+        error
     };
     let (first, second, third) = tokio::join!(first, second, third);
     assert_eq!(third, RunRejected::Busy { running: 1, waiting: 1 });
     assert_eq!(third.to_string(), "busy: 1 scripts are running and 1 are waiting; try again later");
     for run in [first, second] {
-        assert_eq!(run.expect("it was made").outcome.result.expect_err("a stop").kind, ErrorKind::Cancelled);
+        assert_eq!(run.expect("the run is accepted").outcome.result.expect_err("a stop").kind, ErrorKind::Cancelled);
     }
     assert_eq!(
-        engine.run(&Script::new("return 1"), RunOptions::default()).await.expect("free again").outcome.result.expect("1").get(),
+        engine
+            .run(&Script::new("return 1"), RunOptions::default())
+            .await
+            .expect("the engine is free again")
+            .outcome
+            .result
+            .expect("1")
+            .get(),
         "1"
     );
 }
 
 #[derive(Default)]
-struct Heard(Mutex<Vec<String>>);
+struct Recorder(Mutex<Vec<String>>);
 
-impl Listener for Heard {
+impl Listener for Recorder {
     fn line(&self, line: &str) {
         self.0.lock().expect("a lock").push(format!("line {line}"));
     }
@@ -233,18 +252,18 @@ impl Listener for Heard {
 }
 
 #[tokio::test]
-async fn a_listener_hears_lines_and_progress_in_order() {
-    let heard = Arc::new(Heard::default());
-    let options = RunOptions::default().with_listener(heard.clone());
+async fn a_listener_receives_lines_and_progress_in_order() {
+    let recorder = Arc::new(Recorder::default());
+    let options = RunOptions::default().with_listener(recorder.clone());
     run_with("print('a') progress(1) progress(2, 10, 'half \\xff') print('b')", options).await;
     assert_eq!(
-        *heard.0.lock().expect("a lock"),
+        *recorder.0.lock().expect("a lock"),
         ["line a", "progress 1 None None", "progress 2 Some(10.0) Some(\"half \u{fffd}\")", "line b"]
     );
 }
 
 #[tokio::test]
-async fn a_seed_makes_chance_repeatable() {
+async fn a_seed_makes_random_numbers_reproducible() {
     let source = "return math.random(1, 1000), math.random(), math.random(1, 1000)";
     let seeded = |seed| RunOptions::default().with_seed(seed);
     let texts = [

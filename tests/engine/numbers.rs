@@ -1,9 +1,9 @@
-//! Numbers as text, both ways: the guest's fast paths against Rust's own exact conversions.
+//! Conversion between numbers and text. The fast paths of the guest must match the exact conversions of Rust.
 
 use crate::support::{engine, run_with};
 use toolscript::{RunOptions, Script};
 
-/// Doubles of all sizes, from one seed: random bits, and decimals as people write them.
+/// Returns doubles of all magnitudes from a fixed seed: random bits, and decimals with few digits.
 fn numbers() -> Vec<f64> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -16,9 +16,9 @@ fn numbers() -> Vec<f64> {
         vec![0.0, -0.0, 0.5, 1.5, 2.5, 1.005, 2.675, 1e15, 1e21, 1e22, 1e23, 5e-324, f64::MAX, f64::MIN_POSITIVE, 9_007_199_254_740_993.0];
     for _ in 0..400 {
         numbers.push(f64::from_bits(next()));
-        #[expect(clippy::cast_precision_loss, reason = "any number will do")]
+        #[expect(clippy::cast_precision_loss, reason = "the exact value does not matter")]
         numbers.push((next() % 100_000_000) as f64 / 1000.0);
-        #[expect(clippy::cast_precision_loss, reason = "any number will do")]
+        #[expect(clippy::cast_precision_loss, reason = "the exact value does not matter")]
         numbers.push(-((next() % 1_000_000_000_000_000) as f64) / 64.0);
     }
     numbers.retain(|number| number.is_finite());
@@ -40,7 +40,7 @@ async fn fixed_formats_are_exact() {
         end
         return lines";
     let script = Script::new(source).with_arguments([hex]);
-    let run = engine().run(&script, RunOptions::default()).await.expect("the run was made");
+    let run = engine().run(&script, RunOptions::default()).await.expect("the run is accepted");
     let lines: Vec<String> = run.outcome.decode().expect("lines");
     assert_eq!(lines.len(), numbers.len());
     for (number, line) in numbers.iter().zip(&lines) {
@@ -49,7 +49,7 @@ async fn fixed_formats_are_exact() {
 }
 
 #[tokio::test]
-async fn numbers_read_back_as_the_nearest_double() {
+async fn numbers_are_parsed_as_the_nearest_double() {
     let mut texts: Vec<String> =
         numbers().iter().flat_map(|number| [format!("{number}"), format!("{number:e}"), format!("{number:.3}")]).collect();
     texts.extend(
@@ -58,7 +58,7 @@ async fn numbers_read_back_as_the_nearest_double() {
     );
     let script = Script::new("local out = {} for text in string.gmatch((...), '%S+') do table.insert(out, string.format('%.17g', tonumber(text))) end return out")
         .with_arguments([texts.join(" ")]);
-    let run = engine().run(&script, RunOptions::default()).await.expect("the run was made");
+    let run = engine().run(&script, RunOptions::default()).await.expect("the run is accepted");
     let read: Vec<String> = run.outcome.decode().expect("numbers");
     assert_eq!(read.len(), texts.len());
     for (text, read) in texts.iter().zip(&read) {
@@ -69,7 +69,7 @@ async fn numbers_read_back_as_the_nearest_double() {
 }
 
 #[tokio::test]
-async fn json_numbers_read_back_the_same() {
+async fn json_numbers_round_trip_exactly() {
     let texts: Vec<String> = numbers().iter().map(|number| format!("{number:e}")).collect();
     let source = format!("return json.decode('[{}]')", texts.join(","));
     let run = run_with(&source, RunOptions::default()).await;

@@ -1,24 +1,24 @@
-//! The table "CPU, memory, language" of hostile inputs: each script is stopped or sees an error, and the engine goes on.
+//! Hostile scripts that exhaust CPU, memory or the parser. Each is stopped or gets an error, and the engine keeps working.
 
 use crate::support::{Fixture, engine, limited, outcome, run, run_with};
 use std::time::Duration;
 use toolscript::{ErrorKind, RunOptions, Script, engine::RunRejected};
 
 #[tokio::test]
-async fn hostile_scripts_end_as_their_first_lines_say() {
-    let mut wrong = Vec::new();
+async fn hostile_scripts_end_as_their_header_expects() {
+    let mut failures = Vec::new();
     for fixture in Fixture::all("stopped") {
-        let run = engine().run(&fixture.script(), fixture.options()).await.expect("the run was made");
-        // The attack ran: it said so before it began.
+        let run = engine().run(&fixture.script(), fixture.options()).await.expect("the run is accepted");
+        // The first line proves that the attack ran.
         let started = run.outcome.logs.first().is_some_and(|line| line == "started");
         let expected = fixture.setting("error").expect("an expected error");
         let message = fixture.setting("message").unwrap_or_default();
         let as_expected = run.outcome.result.as_ref().is_err_and(|error| error.kind.name() == expected && error.message.contains(message));
         if !started || !as_expected {
-            wrong.push(format!("{}: expected {expected} {message:?}, got {}", fixture.name(), outcome(&run)));
+            failures.push(format!("{}: expected {expected} {message:?}, got {}", fixture.name(), outcome(&run)));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(run("return 'alive'").await.outcome.result.expect("a result").get(), "\"alive\"");
 }
 
@@ -35,7 +35,7 @@ async fn a_stack_overflow_can_be_caught() {
 }
 
 #[tokio::test]
-async fn the_parser_gives_up_before_the_stack_does() {
+async fn the_parser_limits_nesting_before_the_stack_overflows() {
     let deep = 100_000;
     let close = |open: &str, middle: &str, end: &str| format!("{}{middle}{}", open.repeat(deep), end.repeat(deep));
     for (name, source) in [
@@ -76,7 +76,7 @@ async fn inlining_does_not_overflow_the_compiler() {
 }
 
 #[tokio::test]
-async fn a_script_that_ends_after_its_deadline_is_stopped_all_the_same() {
+async fn a_script_that_returns_after_its_deadline_fails_with_a_timeout() {
     let options = limited(|limits| {
         limits.memory = 1 << 30;
         limits.timeout = Duration::from_millis(5);
@@ -87,7 +87,7 @@ async fn a_script_that_ends_after_its_deadline_is_stopped_all_the_same() {
 }
 
 #[tokio::test]
-async fn long_scripts_compile_or_are_refused() {
+async fn long_scripts_compile_or_fail_with_an_error() {
     let numbers: String = (0..100_000).map(|number| format!("{number}.5,")).collect();
     for (name, source, expected) in [
         ("statements", format!("{} return x", "x = 1 ".repeat(100_000)), Ok("1")),
@@ -106,16 +106,16 @@ async fn long_scripts_compile_or_are_refused() {
 }
 
 #[tokio::test]
-async fn a_script_over_its_size_is_refused() {
+async fn a_script_over_its_limit_is_rejected() {
     let source = format!("return '{}'", "x".repeat(10 << 20));
-    let refusal = engine().run(&Script::new(source.clone()), RunOptions::default()).await.expect_err("a refusal");
-    assert_eq!(refusal, RunRejected::ScriptTooLarge { size: source.len(), limit: 1 << 20 });
-    assert_eq!(refusal.to_string(), "the script is 10485769 bytes; at most 1048576 are allowed");
+    let error = engine().run(&Script::new(source.clone()), RunOptions::default()).await.expect_err("a rejection");
+    assert_eq!(error, RunRejected::ScriptTooLarge { size: source.len(), limit: 1 << 20 });
+    assert_eq!(error.to_string(), "the script is 10485769 bytes; at most 1048576 are allowed");
 }
 
 #[tokio::test]
 async fn running_out_of_memory_while_compiling_is_a_memory_error() {
-    // Each line costs the parser and the compiler far more than its text.
+    // Each statement costs the parser and the compiler far more memory than its text.
     let source = "a={{},{},{},{},{},{},{}}".repeat(160_000);
     let run = run_with(
         &source,
@@ -131,13 +131,13 @@ async fn running_out_of_memory_while_compiling_is_a_memory_error() {
 }
 
 #[tokio::test]
-async fn a_memory_error_can_be_caught_and_the_script_goes_on() {
+async fn a_memory_error_can_be_caught_and_the_script_continues() {
     let source = "local ok, message = pcall(string.rep, 'x', 2 ^ 29) return ok, message, #string.rep('x', 1000)";
     assert_eq!(run(source).await.outcome.result.expect("a result").get(), "[false,\"not enough memory\",1000]");
 }
 
 #[tokio::test]
-async fn forty_mebibytes_live_and_a_gibibyte_churned_fit() {
+async fn forty_mebibytes_of_live_data_and_a_gibibyte_of_garbage_fit() {
     let source = "
         local live = {}
         for i = 1, 40 * 64 do
@@ -159,7 +159,7 @@ async fn forty_mebibytes_live_and_a_gibibyte_churned_fit() {
 }
 
 #[tokio::test]
-async fn forty_mebibytes_of_small_tables_and_churn_fit() {
+async fn forty_mebibytes_of_small_tables_and_garbage_fit() {
     let source = "
         local live = {}
         for i = 1, 330000 do

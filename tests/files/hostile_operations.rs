@@ -2,7 +2,7 @@
 
 use crate::{
     support::links::{LINKS, Swapper, THROUGH, plant_links},
-    support::{IoDir, engine, picture},
+    support::{IoDir, engine, snapshot},
 };
 use std::{
     ffi::OsStr,
@@ -80,10 +80,10 @@ fn sandbox(dir: &IoDir) -> Sandbox {
 
 #[tokio::test]
 async fn bad_paths_end_in_the_documented_error() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     let sandbox = sandbox(&dir);
     fs::write(dir.outside().join("x"), SECRET).expect("a file");
-    let before = picture(dir.outside());
+    let before = snapshot(dir.outside());
     let (long_name, long_path, deep_path) = ("n".repeat(256), "n/".repeat(2500), "n/".repeat(10_000) + "n");
     for (paths, message) in [
         (&["../x", "a/../../x", "..", "./../x", "a/..", "~/../x"][..], "path cannot contain '..' traversal"),
@@ -118,15 +118,15 @@ async fn bad_paths_end_in_the_documented_error() {
         assert!(sandbox.glob(GlobQuery::new(pattern)).await.is_err());
         assert!(sandbox.grep(GrepQuery::new("x").with_glob(pattern)).await.is_err());
     }
-    assert_eq!(picture(dir.outside()), before);
+    assert_eq!(snapshot(dir.outside()), before);
 }
 
 #[tokio::test]
 async fn links_are_refused_by_every_operation() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     let sandbox = sandbox(&dir);
     plant_links(&dir);
-    let before = picture(dir.outside());
+    let before = snapshot(dir.outside());
     for path in [&LINKS[..], &THROUGH].concat() {
         for answer in every_operation(&sandbox, path).await {
             if answer.operation != "working folder" {
@@ -153,14 +153,14 @@ async fn links_are_refused_by_every_operation() {
         let refused = sandbox.glob(GlobQuery::new(pattern)).await.expect_err("refused").to_string();
         assert!(refused.ends_with(": symbolic links are not followed"), "{pattern}: {refused}");
     }
-    assert_eq!(picture(dir.outside()), before);
+    assert_eq!(snapshot(dir.outside()), before);
     let listed = sandbox.list(".").await.expect("listed");
     assert!(LINKS.iter().all(|link| listed.iter().any(|info| info.name == *link && info.kind.name() == "link")));
 }
 
 #[tokio::test]
 async fn a_directory_that_was_replaced_by_a_link_is_still_the_one_in_use() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     let sandbox = sandbox(&dir);
     let (elsewhere, moved) = (dir.outside().join("elsewhere"), dir.outside().join("moved"));
     fs::create_dir(&elsewhere).expect("a folder");
@@ -175,12 +175,12 @@ async fn a_directory_that_was_replaced_by_a_link_is_still_the_one_in_use() {
     assert_eq!(names.iter().map(|info| info.name.as_str()).collect::<Vec<_>>(), ["first", "second"]);
     assert_eq!(sandbox.grep(GrepQuery::new("secret")).await.expect("searched").files, 2);
     assert_eq!(fs::read_to_string(moved.join("second")).expect("the file"), "two");
-    assert_eq!(picture(&elsewhere).len(), 1);
+    assert_eq!(snapshot(&elsewhere).len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn swapping_a_file_for_a_link_leaks_nothing() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     let secret = dir.outside().join("secret");
     fs::write(&secret, SECRET).expect("a file");
     let swapper = Swapper::start(dir.path(), secret.clone());
@@ -209,7 +209,7 @@ async fn swapping_a_file_for_a_link_leaks_nothing() {
 
 #[tokio::test]
 async fn what_is_not_a_regular_file_is_refused_and_does_not_block() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     let sandbox = sandbox(&dir);
     assert!(Command::new("mkfifo").arg(dir.path().join("fifo")).status().expect("mkfifo").success());
     let _socket = UnixListener::bind(dir.path().join("socket")).expect("a socket");
@@ -235,7 +235,7 @@ async fn what_is_not_a_regular_file_is_refused_and_does_not_block() {
 
 #[tokio::test]
 async fn a_name_that_is_not_utf8_is_marked_and_never_matched() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     let sandbox = sandbox(&dir);
     let name = OsStr::from_bytes(b"caf\xe9.txt");
     fs::write(dir.path().join(name), SECRET).expect("a file");
@@ -253,7 +253,7 @@ async fn a_name_that_is_not_utf8_is_marked_and_never_matched() {
 
 #[tokio::test]
 async fn a_directory_that_is_deleted_while_in_use_is_an_error() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     let sandbox = sandbox(&dir);
     sandbox.write("f", "x", WriteMode::Create).await.expect("written");
     fs::remove_dir_all(dir.path()).expect("removed");

@@ -2,7 +2,7 @@
 
 use crate::{
     support::links::{LINKS, Swapper, THROUGH, plant_links},
-    support::{IoDir, engine, limited, outcome, picture},
+    support::{IoDir, engine, limited, outcome, snapshot},
 };
 use std::{
     ffi::OsStr,
@@ -56,9 +56,9 @@ async fn every_call(dir: &IoDir, paths: &[&str]) -> Vec<String> {
 
 #[tokio::test]
 async fn bad_paths_end_in_the_documented_error() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     fs::write(dir.outside().join("x"), SECRET).expect("a file");
-    let before = picture(dir.outside());
+    let before = snapshot(dir.outside());
     let long_name = "n".repeat(256);
     let long_path = "n/".repeat(2500);
     let deep_path = "n/".repeat(10_000) + "n";
@@ -79,25 +79,25 @@ async fn bad_paths_end_in_the_documented_error() {
             assert!(answer.ends_with(": Is a directory"), "{call}: {answer}");
         }
     }
-    assert_eq!(picture(dir.outside()), before);
+    assert_eq!(snapshot(dir.outside()), before);
 }
 
 #[tokio::test]
 async fn links_are_refused_by_every_call() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     plant_links(&dir);
-    let before = picture(dir.outside());
+    let before = snapshot(dir.outside());
     for answer in every_call(&dir, &[&LINKS[..], &THROUGH].concat()).await {
         assert!(answer.ends_with(": symbolic links are not followed"), "{answer}");
     }
-    assert_eq!(picture(dir.outside()), before);
+    assert_eq!(snapshot(dir.outside()), before);
     let names: Vec<String> = dir.result("return io.list()").await;
     assert!(LINKS.iter().all(|link| names.contains(&(*link).to_owned())), "links are listed by name: {names:?}");
 }
 
 #[tokio::test]
 async fn an_io_dir_that_was_replaced_by_a_link_is_still_the_one_in_use() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     let (elsewhere, moved) = (dir.outside().join("elsewhere"), dir.outside().join("moved"));
     fs::create_dir(&elsewhere).expect("a folder");
     fs::write(elsewhere.join("secret"), SECRET).expect("a file");
@@ -108,7 +108,7 @@ async fn an_io_dir_that_was_replaced_by_a_link_is_still_the_one_in_use() {
         dir.result("io.open('second', 'w'):write('2'):close() return table.concat(io.list(), ' '), (pcall(io.open, 'secret'))").await;
     assert_eq!(answer, ("first second".into(), false));
     assert_eq!(fs::read_to_string(moved.join("second")).expect("the file"), "2");
-    assert_eq!(picture(&elsewhere).len(), 1);
+    assert_eq!(snapshot(&elsewhere).len(), 1);
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn an_io_dir_is_made_without_following_a_link() {
     assert_eq!(dir.result::<String>(script).await, "x: Not a directory");
     fs::create_dir(&elsewhere).expect("a folder");
     assert_eq!(dir.result::<String>(script).await, "x: Not a directory");
-    assert!(picture(&elsewhere).is_empty());
+    assert!(snapshot(&elsewhere).is_empty());
     assert!(matches!(Files::new(dir.path()), Err(DirectoryError::Link)));
     fs::remove_file(dir.path()).expect("the link is gone");
     assert_eq!(dir.result::<String>("return io.type(io.open('x', 'w'))").await, "file");
@@ -137,7 +137,7 @@ async fn an_io_dir_is_not_made_before_the_first_write() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn swapping_a_file_for_a_link_leaks_nothing() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     let secret = dir.outside().join("secret");
     fs::write(&secret, SECRET).expect("a file");
     let swapper = Swapper::start(dir.path(), secret.clone());
@@ -163,7 +163,7 @@ async fn swapping_a_file_for_a_link_leaks_nothing() {
 
 #[tokio::test]
 async fn what_is_not_a_regular_file_is_refused_and_does_not_block() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     assert!(Command::new("mkfifo").arg(dir.path().join("fifo")).status().expect("mkfifo").success());
     let _socket = UnixListener::bind(dir.path().join("socket")).expect("a socket");
     let mut paths = vec!["fifo", "socket"];
@@ -229,7 +229,7 @@ async fn a_log_of_long_steps_is_on_disk_as_it_grows() {
 
 #[tokio::test]
 async fn a_file_that_a_stop_caught_is_listed_with_its_true_size_and_flagged() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     fs::write(dir.path().join("old"), "old").expect("a file");
     // One call that takes all the fuel, without coming by where bytes are written.
     let source = "local large = ('x'):rep(1e7)
@@ -259,7 +259,7 @@ async fn a_file_that_a_stop_caught_is_listed_with_its_true_size_and_flagged() {
 
 #[tokio::test]
 async fn a_name_that_is_not_utf8_is_marked_and_never_matched() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     let name = OsStr::from_bytes(b"caf\xe9.txt");
     fs::write(dir.path().join(name), SECRET).expect("a file");
     let names: Vec<String> = dir.result("return io.list()").await;
@@ -284,7 +284,7 @@ impl Listener for Remover {
 
 #[tokio::test]
 async fn an_io_dir_that_is_deleted_while_running_is_an_error_the_script_sees() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     let options = dir.options().with_listener(Arc::new(Remover(dir.path())));
     let source = "local f = io.open('open', 'w+') f:write('a') print('now') f:write('b') f:seek('set', 0)
         return f:read('*a'), #io.list(), (select(2, pcall(io.open, 'new', 'w'))), (select(2, pcall(os.remove, 'open')))";

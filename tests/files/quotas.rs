@@ -168,7 +168,7 @@ async fn two_runs_at_once_are_each_within_their_own_quota() {
 
 #[tokio::test]
 async fn a_file_of_32_mb_is_read_at_once_within_the_default_memory() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     fs::write(dir.path().join("large"), "0123456789abcdef".repeat(2 << 20)).expect("a file");
     let run = dir.run("local text = io.open('large'):read('*a') return { #text, text:sub(1, 4), text:sub(-4) }").await;
     assert_eq!(outcome(&run)["result"], serde_json::json!([32 << 20, "0123", "cdef"]));
@@ -179,7 +179,7 @@ async fn a_file_of_32_mb_is_read_at_once_within_the_default_memory() {
 
 #[tokio::test]
 async fn a_file_that_does_not_fit_into_memory_is_an_error_that_can_be_caught() {
-    let dir = IoDir::new().made();
+    let dir = IoDir::new().created();
     for (name, size) in [("large", 80 << 20), ("huge", 1_u64 << 40)] {
         fs::File::create(dir.path().join(name)).expect("a file").set_len(size).expect("a size");
     }

@@ -165,7 +165,7 @@ fn calls_are_counted_those_at_once_too() {
         local ok, why = pcall(sdk.all, calls)
         table.remove(calls)
         return ok, why, #sdk.all(calls), pcall(sdk.list_pets)";
-    let refusal = "too many calls of functions (max 3)";
+    let refusal = "too many function calls (max 3)";
     assert_eq!(result(&folder, script), json!([false, refusal, 3, false, refusal]));
     assert_eq!(api.paths().len(), 3, "none of those that were too many");
 }

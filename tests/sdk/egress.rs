@@ -64,7 +64,7 @@ fn no_argument_leads_to_another_server() {
 fn an_answer_has_a_size_and_a_time() {
     let api = ApiServer::start();
     let folder = api.folder("features", "features.json", "");
-    let too_large = "script:1: features.answer: the answer is too large: at most 8388608 bytes are allowed at once";
+    let too_large = "script:1: features.answer: the response is too large: at most 8388608 bytes are allowed at once";
     assert_eq!(message(&folder, "sdk.answer{ what = 'endless' }"), too_large);
     assert_eq!(result(&folder, "return #sdk.answer{ what = 'huge' }"), 7 << 20);
     // Those that are made at once share the room.

@@ -35,7 +35,7 @@ fn too_many_calls_at_once_do_not_wrap_around() {
     let script = "local n = 65536 local entry = table.create(n + 1, 1) entry[1] = sdk.query return pcall(sdk.all, table.create(n, entry))";
     assert_eq!(result(&folder, script), json!([false, "too many calls or arguments at once"]));
     let many = "local call = { sdk.query } return pcall(sdk.all, table.create(100000, call))";
-    assert_eq!(result(&folder, many), json!([false, "too many calls of functions (max 100)"]));
+    assert_eq!(result(&folder, many), json!([false, "too many function calls (max 100)"]));
 }
 
 #[test]

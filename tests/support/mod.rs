@@ -1,4 +1,4 @@
-//! Helpers that several areas share.
+//! Helpers that are shared by several areas.
 
 #[cfg(target_os = "linux")]
 pub mod api_server;
@@ -25,10 +25,10 @@ use toolscript::{
     engine::{IoErrorMode, IoOptions},
 };
 
-/// One engine for all tests of the process, as a server would have.
+/// Returns the engine that all tests of the process share.
 pub fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
-    ENGINE.get_or_init(|| Engine::builder().concurrency(8).build().expect("the engine"))
+    ENGINE.get_or_init(|| Engine::builder().concurrency(8).build().expect("an engine"))
 }
 
 /// Runs a script with the default limits.
@@ -36,44 +36,44 @@ pub async fn run(source: &str) -> Run {
     run_with(source, RunOptions::default()).await
 }
 
-/// Runs a script with these options.
+/// Runs a script with the given options.
 pub async fn run_with(source: &str, options: RunOptions) -> Run {
-    engine().run(&Script::new(source), options).await.expect("the run was made")
+    engine().run(&Script::new(source), options).await.expect("the run is accepted")
 }
 
-/// Options with changed limits.
+/// Returns options whose limits are the defaults after `change`.
 pub fn limited(change: impl FnOnce(&mut Limits)) -> RunOptions {
     let mut limits = Limits::default();
     change(&mut limits);
     RunOptions::default().with_limits(limits)
 }
 
-/// An io dir, in a folder of its own that is gone afterwards.
+/// An io directory inside a temporary directory, which is removed on drop.
 pub struct IoDir {
-    folder: TempDir,
+    parent: TempDir,
     pub io: IoOptions,
 }
 
 impl IoDir {
     pub fn new() -> Self {
-        let folder = TempDir::new().expect("a folder");
-        let io = IoOptions::new(Files::new(folder.path().join("files")).expect("an io dir"));
-        Self { folder, io }
+        let parent = TempDir::new().expect("a directory");
+        let io = IoOptions::new(Files::new(parent.path().join("files")).expect("an io directory"));
+        Self { parent, io }
     }
 
-    /// What is beside the io dir.
+    /// Returns the directory that contains the io directory.
     pub fn outside(&self) -> &Path {
-        self.folder.path()
+        self.parent.path()
     }
 
-    /// The io dir itself, which a run has made or not.
+    /// Returns the io directory. It does not exist until a run or [`created`](Self::created) creates it.
     pub fn path(&self) -> PathBuf {
-        self.folder.path().join("files")
+        self.parent.path().join("files")
     }
 
-    /// The io dir, made.
-    pub fn made(self) -> Self {
-        fs::create_dir_all(self.path()).expect("a folder");
+    /// Creates the io directory.
+    pub fn created(self) -> Self {
+        fs::create_dir_all(self.path()).expect("a directory");
         self
     }
 
@@ -85,18 +85,18 @@ impl IoDir {
         run_with(source, self.options()).await
     }
 
-    /// The result of a script that must not fail.
+    /// Returns the result of a script that must not fail.
     pub async fn result<T: serde::de::DeserializeOwned>(&self, source: &str) -> T {
         self.run(source).await.outcome.decode().expect("a result")
     }
 }
 
-/// The outcome of a run as a JSON value.
+/// Returns the outcome of a run as a JSON value.
 pub fn outcome(run: &Run) -> serde_json::Value {
     serde_json::to_value(&run.outcome).expect("an outcome is JSON")
 }
 
-/// A script of `tests/scripts`, with what its lines `--# key = value` say, which are TOML.
+/// A script of `tests/scripts`. Its lines `--# key = value` are settings in TOML.
 pub struct Fixture {
     pub path: PathBuf,
     pub source: Vec<u8>,
@@ -104,10 +104,10 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// All scripts of a folder, by name.
-    pub fn all(folder: &str) -> Vec<Self> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts").join(folder);
-        let entries = fs::read_dir(folder).expect("the folder of the fixtures");
+    /// Returns all scripts of a directory, sorted by name.
+    pub fn all(directory: &str) -> Vec<Self> {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts").join(directory);
+        let entries = fs::read_dir(directory).expect("the fixture directory");
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "luau"));
         paths.sort();
@@ -137,12 +137,12 @@ impl Fixture {
             if let Some(fuel) = self.settings.get("fuel") {
                 limits.fuel = fuel.as_integer().and_then(|fuel| fuel.try_into().ok());
             }
-            // Long enough for a machine that is busy with other tests; fuel or memory must end a run first.
+            // Long enough for a busy machine, so that fuel or memory stops the run first.
             limits.timeout = Duration::from_secs(120);
         })
     }
 
-    /// The same, with files as the settings say, in a directory of its own.
+    /// Returns options with a new io directory that contains the files of the settings.
     pub fn options_with_io(&self) -> (IoDir, RunOptions) {
         let mut dir = IoDir::new();
         let number = |name| self.settings.get(name).and_then(toml::Value::as_integer).and_then(|number| number.try_into().ok());
@@ -153,7 +153,7 @@ impl Fixture {
         }
         let files = self.settings.get("files").and_then(toml::Value::as_table).cloned().unwrap_or_default();
         for (name, content) in &files {
-            fs::create_dir_all(dir.path()).expect("a folder");
+            fs::create_dir_all(dir.path()).expect("a directory");
             fs::write(dir.path().join(name), content.as_str().expect("a text")).expect("a file");
         }
         let options = self.options().with_io(dir.io.clone());
@@ -165,27 +165,27 @@ impl Fixture {
     }
 }
 
-/// Waits until something that is seen from outside is so.
+/// Waits until a condition is true. Panics after a minute.
 pub async fn wait_for(mut condition: impl FnMut() -> bool) {
     let started = Instant::now();
     while !condition() {
-        assert!(started.elapsed() < Duration::from_secs(60), "it does not come true");
+        assert!(started.elapsed() < Duration::from_secs(60), "the condition did not become true");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// All names below a folder, with the contents of files: a picture to compare.
-pub fn picture(folder: &Path) -> Vec<(String, String)> {
+/// Returns all paths below a directory with the contents of the files, to compare before and after.
+pub fn snapshot(directory: &Path) -> Vec<(String, String)> {
     let mut all = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
+    for entry in fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
         let kind = fs::symlink_metadata(&path).expect("metadata").file_type();
         let name = path.display().to_string();
         if kind.is_dir() {
-            all.extend(picture(&path));
-            all.push((name, "folder".into()));
+            all.extend(snapshot(&path));
+            all.push((name, "directory".into()));
         } else if kind.is_symlink() {
-            all.push((name, format!("link to {}", fs::read_link(&path).expect("a link").display())));
+            all.push((name, format!("symlink to {}", fs::read_link(&path).expect("a symlink").display())));
         } else if kind.is_file() {
             all.push((name, fs::read_to_string(&path).expect("a file")));
         } else {

@@ -47,8 +47,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             }
         })
         .build()?;
-    let mut limits = Limits::default();
-    limits.timeout = Duration::from_secs(5);
+    let limits = Limits::default().with_timeout(Duration::from_secs(5));
 
     let io_dir = std::env::args().nth(1).unwrap_or_else(|| "embed-rust-files".into());
     let sandbox = Sandbox::new(engine, Files::new(io_dir)?).with_limits(limits);

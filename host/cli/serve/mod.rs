@@ -62,7 +62,7 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
     // Each run is a task of this runtime's.
     let engine = match config.limits.engine().file_io(FileIo::BlockInPlace).build() {
         Ok(engine) => engine,
-        Err(error) => return Ok(no_engine(&error)),
+        Err(error) => return Ok(no_engine(error)),
     };
     // Many clients share a server over HTTP, and none is to wait behind the script of another.
     let scripts = http.is_some().then(scripts_runtime).transpose()?;
@@ -101,8 +101,8 @@ fn scripts_runtime() -> Result<Runtime> {
     builder.build().context("can't start the runtime for scripts")
 }
 
-fn no_engine(error: &EngineError) -> ExitCode {
-    output::print_error(&error.to_string());
+fn no_engine(error: EngineError) -> ExitCode {
+    output::print_error(&format!("{:#}", anyhow::Error::from(error)));
     ExitCode::from(ErrorKind::Internal.exit_code())
 }
 

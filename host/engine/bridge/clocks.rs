@@ -1,13 +1,13 @@
-//! WASI's clocks, which are all of WASI that the guest imports.
+//! The WASI clocks. The guest imports nothing else from WASI.
 
-use super::{State, define};
+use super::{MeteredState, define};
 use wasmtime::{
     StoreContextMut,
     component::{ComponentType, Linker, Lower},
 };
 use wasmtime_wasi::clocks::{HostMonotonicClock as _, HostWallClock as _, MonotonicClock, WallClock};
 
-/// The clocks of one instance. The monotonic one starts with it.
+/// The clocks of one instance. The monotonic clock starts with the instance, so that a script can't learn the uptime of the host.
 #[derive(Default)]
 pub struct Clocks {
     wall: WallClock,
@@ -21,16 +21,16 @@ struct Datetime {
     nanoseconds: u32,
 }
 
-pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     define(&mut linker.instance("wasi:clocks/wall-clock@0.2.0")?, "now", wall_now)?;
     define(&mut linker.instance("wasi:clocks/monotonic-clock@0.2.0")?, "now", monotonic_now)
 }
 
-fn wall_now<T: State>(store: &mut StoreContextMut<'_, T>, (): ()) -> (Datetime,) {
+fn wall_now<T: MeteredState>(store: &mut StoreContextMut<'_, T>, (): ()) -> (Datetime,) {
     let now = store.data().as_ref().clocks.wall.now();
     (Datetime { seconds: now.as_secs(), nanoseconds: now.subsec_nanos() },)
 }
 
-fn monotonic_now<T: State>(store: &mut StoreContextMut<'_, T>, (): ()) -> (u64,) {
+fn monotonic_now<T: MeteredState>(store: &mut StoreContextMut<'_, T>, (): ()) -> (u64,) {
     (store.data().as_ref().clocks.monotonic.now(),)
 }

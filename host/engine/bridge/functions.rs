@@ -1,165 +1,48 @@
-//! `toolscript:sandbox/tools`: functions of the host's that a script calls as `sdk.…`.
+//! `toolscript:sandbox/tools`: calls from scripts to the functions of a provider.
 
-use super::{State, begin};
+use super::{
+    Completed, MeteredState, begin_call, define_with_cost,
+    provider::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, MAX_RESPONSE, ResponseBudget},
+};
 use futures_util::{StreamExt as _, future::join_all, stream};
 use serde_json::value::RawValue;
-use std::{
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::sync::Arc;
 use wasmtime::{
     StoreContextMut,
     component::{ComponentType, Lift, Linker, Lower, WasmList, WasmStr},
 };
 
-/// Bytes of a call's arguments, all calls that are made at once together, which the host copies. Each value counts as many more as the
-/// host has for one that is empty.
+/// Total size in bytes of the arguments of concurrent calls, which the host copies. Each value costs [`VALUE_OVERHEAD`] more.
 const MAX_ARGUMENTS: usize = 8 << 20;
-const VALUE: usize = size_of::<FunctionValue>();
 
-/// Bytes that an answer may have, which the guest must have room for.
-pub const MAX_ANSWER: usize = 8 << 20;
+/// Bytes that the host needs for an empty value. It bounds the number of values.
+const VALUE_OVERHEAD: usize = size_of::<FunctionValue>();
 
-/// Calls of one script that are under way at a time.
-const AT_ONCE: usize = 16;
+/// Calls of one script that are executed at the same time. Further calls of the same batch wait.
+const MAX_CONCURRENT_CALLS: usize = 16;
 
-/// Bytes of the text of an error.
+/// Size in bytes of the error message of a function. Longer messages are truncated.
 const MAX_ERROR: usize = 8 << 10;
 
-/// Functions that scripts may call.
-///
-/// A call is made on behalf of a script: whatever is in its arguments was written by a model. It ends with the script's deadline, by
-/// its future being dropped.
-pub trait FunctionProvider: Send + Sync {
-    /// The names of all functions, sorted: identifiers joined by dots, none of which is another's beginning.
-    fn names(&self) -> Vec<String>;
+/// Size in bytes of a function name or of a search query.
+const MAX_NAME: usize = 1024;
 
-    /// Calls one of them. An error is the text that the script raises: it must hold nothing of the host's.
-    fn call(&self, call: FunctionCall) -> Pin<Box<dyn Future<Output = Result<FunctionResponse, String>> + Send + '_>>;
-
-    /// Functions whose documentation matches, best first, as a JSON array.
-    fn search(&self, query: &str) -> String {
-        let _ = query;
-        "[]".into()
-    }
-
-    /// The documentation of one function, or why there is none.
-    ///
-    /// # Errors
-    ///
-    /// When there is none.
-    fn docs(&self, name: &str) -> Result<String, String> {
-        let is_there = self.names().iter().any(|known| known == name);
-        Err(if is_there { format!("{name}: there is no documentation") } else { format!("there is no function '{name}'") })
-    }
-}
-
-impl<T: FunctionProvider + ?Sized> FunctionProvider for Arc<T> {
-    fn names(&self) -> Vec<String> {
-        (**self).names()
-    }
-
-    fn call(&self, call: FunctionCall) -> Pin<Box<dyn Future<Output = Result<FunctionResponse, String>> + Send + '_>> {
-        (**self).call(call)
-    }
-
-    fn search(&self, query: &str) -> String {
-        (**self).search(query)
-    }
-
-    fn docs(&self, name: &str) -> Result<String, String> {
-        (**self).docs(name)
-    }
-}
-
-/// A call of a function.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct FunctionCall {
-    /// The full name, without `sdk.`.
-    pub name: String,
-    /// The arguments, in order.
-    pub arguments: Vec<FunctionValue>,
-    /// Bytes that the answer may have.
-    pub room: ResponseBudget,
-}
-
-/// Bytes that the answers to calls may have which are made at once, all together. A function whose answer grows as it comes takes from it
-/// before it keeps more, so that none holds what will be refused.
-#[derive(Clone, Debug)]
-pub struct ResponseBudget(Arc<AtomicUsize>);
-
-impl ResponseBudget {
-    fn new() -> Self {
-        Self(Arc::new(AtomicUsize::new(MAX_ANSWER)))
-    }
-
-    /// Takes so many bytes.
-    ///
-    /// # Errors
-    ///
-    /// When there are fewer left; what the script is to be told.
-    pub fn take(&self, bytes: usize) -> Result<(), String> {
-        let taken = self.0.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
-        taken.map(drop).map_err(|_| format!("the answer is too large: at most {MAX_ANSWER} bytes are allowed at once"))
-    }
-}
-
-/// A value on its way in or out.
-#[derive(Clone, Debug)]
-pub enum FunctionValue {
-    /// JSON text that was checked.
-    Json(Box<RawValue>),
-    /// Bytes as they are: a buffer of the script's, or a string for it.
-    Bytes(Vec<u8>),
-}
-
-/// What a function gives back.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct FunctionResponse {
-    /// The first result.
-    pub body: FunctionValue,
-    /// The second result, a JSON object.
-    pub details: Option<Box<RawValue>>,
-}
-
-impl FunctionResponse {
-    /// A reply with one result.
-    #[must_use]
-    pub fn new(body: FunctionValue) -> Self {
-        Self { body, details: None }
-    }
-
-    fn size(&self) -> usize {
-        let body = match &self.body {
-            FunctionValue::Json(json) => json.get().len(),
-            FunctionValue::Bytes(bytes) => bytes.len(),
-        };
-        body + self.details.as_ref().map_or(0, |details| details.get().len())
-    }
-}
-
-/// The functions of one run, and how often they may still be called.
+/// The functions of one run, and the number of calls that the run can still make.
 pub struct RunFunctions {
-    pub tools: Arc<dyn FunctionProvider>,
-    pub calls_left: u64,
-    pub max_calls: u64,
+    provider: Arc<dyn FunctionProvider>,
+    calls_left: u64,
+    max_calls: u64,
 }
 
 impl RunFunctions {
-    /// Functions that may be called so often.
-    pub fn new(tools: Arc<dyn FunctionProvider>, max_calls: u64) -> Self {
-        Self { tools, calls_left: max_calls, max_calls }
+    pub fn new(provider: Arc<dyn FunctionProvider>, max_calls: u64) -> Self {
+        Self { provider, calls_left: max_calls, max_calls }
     }
 }
 
 #[derive(ComponentType, Lift)]
 #[component(variant)]
-enum ValueIn {
+enum ArgumentValue {
     #[component(name = "json")]
     Json(WasmStr),
     #[component(name = "bytes")]
@@ -170,12 +53,12 @@ enum ValueIn {
 #[component(record)]
 struct Invocation {
     name: WasmStr,
-    arguments: WasmList<ValueIn>,
+    arguments: WasmList<ArgumentValue>,
 }
 
 #[derive(ComponentType, Lower)]
 #[component(variant)]
-enum ValueOut {
+enum ReplyValue {
     #[component(name = "json")]
     Json(String),
     #[component(name = "bytes")]
@@ -185,156 +68,153 @@ enum ValueOut {
 #[derive(ComponentType, Lower)]
 #[component(record)]
 struct Reply {
-    body: ValueOut,
+    body: ReplyValue,
     details: Option<String>,
 }
 
 impl From<FunctionResponse> for Reply {
-    fn from(reply: FunctionResponse) -> Self {
-        let body = match reply.body {
-            FunctionValue::Json(json) => ValueOut::Json(String::from(Box::<str>::from(json))),
-            FunctionValue::Bytes(bytes) => ValueOut::Bytes(bytes),
+    fn from(response: FunctionResponse) -> Self {
+        let text = |json: Box<RawValue>| String::from(Box::<str>::from(json));
+        let body = match response.body {
+            FunctionValue::Json(json) => ReplyValue::Json(text(json)),
+            FunctionValue::Bytes(bytes) => ReplyValue::Bytes(bytes),
         };
-        Self { body, details: reply.details.map(|details| String::from(Box::<str>::from(details))) }
+        Self { body, details: response.details.map(text) }
     }
 }
 
-/// Replies and errors in the order of the calls, or why none was made.
-type Answers = Result<Vec<Result<Reply, String>>, String>;
+/// The replies and errors in the order of the calls, or the reason why no call was made.
+type Replies = Result<Vec<Result<Reply, String>>, String>;
 
-pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     let mut tools = linker.instance("toolscript:sandbox/tools@0.1.0")?;
-    tools.func_wrap_async("names", |mut store, ()| {
+    define_with_cost(&mut tools, "names", |store, (): ()| {
+        let names = provider(store).map(FunctionProvider::names).unwrap_or_default();
+        Completed { bytes: names.iter().map(String::len).sum(), results: (names,) }
+    })?;
+    tools.func_wrap_async("call", |mut store, (invocations,): (WasmList<Invocation>,)| {
         Box::new(async move {
-            let began = begin(&mut store).await?;
-            let names = store.data().as_ref().tools.as_ref().map(|toolbox| toolbox.tools.names()).unwrap_or_default();
-            T::end_call(&mut store, began.elapsed(), names.iter().map(String::len).sum())?;
-            Ok((names,))
+            let started = begin_call(&mut store).await?;
+            let Completed { results, bytes } = call(&mut store, &invocations).await?;
+            T::end_call(&mut store, started.elapsed(), bytes)?;
+            Ok((results,))
         })
     })?;
-    tools.func_wrap_async("call", |mut store, (calls,): (WasmList<Invocation>,)| {
-        Box::new(async move {
-            let began = begin(&mut store).await?;
-            let (answers, moved) = call(&mut store, &calls).await?;
-            T::end_call(&mut store, began.elapsed(), moved)?;
-            Ok((answers,))
-        })
+    define_with_cost(&mut tools, "search", |store, (query,): (WasmStr,)| {
+        let found = match (provider(store), copy_name(store, &query)) {
+            (Some(provider), Ok(query)) => provider.search(&query),
+            _ => "[]".into(),
+        };
+        Completed { bytes: found.len(), results: (found,) }
     })?;
-    tools.func_wrap_async("search", |mut store, (query,): (WasmStr,)| {
-        Box::new(async move {
-            let began = begin(&mut store).await?;
-            let query = take_name(&store, &query);
-            let found = match (&store.data().as_ref().tools, query) {
-                (Some(toolbox), Ok(query)) => toolbox.tools.search(&query),
-                _ => "[]".into(),
-            };
-            T::end_call(&mut store, began.elapsed(), found.len())?;
-            Ok((found,))
-        })
-    })?;
-    tools.func_wrap_async("docs", |mut store, (name,): (WasmStr,)| {
-        Box::new(async move {
-            let began = begin(&mut store).await?;
-            let name = take_name(&store, &name);
-            let docs = match &store.data().as_ref().tools {
-                Some(toolbox) => name.and_then(|name| toolbox.tools.docs(&name)),
-                None => Err(no_functions()),
-            };
-            T::end_call(&mut store, began.elapsed(), docs.as_ref().map_or(0, String::len))?;
-            Ok((docs.map_err(shortened),))
-        })
+    define_with_cost(&mut tools, "docs", |store, (name,): (WasmStr,)| {
+        let docs = match provider(store) {
+            Some(provider) => copy_name(store, &name).and_then(|name| provider.docs(&name)),
+            None => Err(no_functions()),
+        };
+        Completed { bytes: docs.as_ref().map_or(0, String::len), results: (docs.map_err(truncate_error),) }
     })
 }
 
-/// Makes the calls, all at once; also the bytes that were moved.
-async fn call<T: State>(store: &mut StoreContextMut<'_, T>, calls: &WasmList<Invocation>) -> wasmtime::Result<(Answers, usize)> {
-    let Some(toolbox) = &mut store.data_mut().as_mut().tools else { return Ok((Err(no_functions()), 0)) };
-    let count = calls.len() as u64;
-    if count > toolbox.calls_left {
-        return Ok((Err(format!("too many calls of functions (max {})", toolbox.max_calls)), 0));
-    }
-    let tools = Arc::clone(&toolbox.tools);
-    let mut moved = 0;
-    let mut taken = Vec::new();
-    let room = ResponseBudget::new();
-    for index in 0..calls.len() {
-        let Some(invocation) = calls.get(&mut *store, index) else { break };
-        match take(store, &invocation?, &room, &mut moved)? {
-            Ok(call) => taken.push(call),
-            Err(refusal) => return Ok((Err(refusal), moved)),
-        }
-    }
-    if let Some(toolbox) = &mut store.data_mut().as_mut().tools {
-        toolbox.calls_left = toolbox.calls_left.saturating_sub(count);
-    }
-    let under_way: Vec<_> = taken.into_iter().map(|call| tools.call(call)).collect();
-    let replies: Vec<_> =
-        if under_way.len() == 1 { join_all(under_way).await } else { stream::iter(under_way).buffered(AT_ONCE).collect().await };
-    let mut room = MAX_ANSWER;
-    let answers = replies.into_iter().map(|reply| {
-        let reply = reply.map_err(shortened)?;
-        let size = reply.size();
-        moved += size;
-        room = room.checked_sub(size).ok_or_else(|| format!("the answer is {size} bytes; at most {MAX_ANSWER} are allowed at once"))?;
-        Ok(Reply::from(reply))
-    });
-    Ok((Ok(answers.collect()), moved))
+fn provider<'a, T: MeteredState>(store: &'a StoreContextMut<'_, T>) -> Option<&'a dyn FunctionProvider> {
+    store.data().as_ref().functions.as_ref().map(|functions| &*functions.provider)
 }
 
-/// A copy of a call, if it is not too large and what it says is JSON is JSON.
-fn take<T: State>(
+/// Makes the calls concurrently. If they exceed a limit, none is made.
+async fn call<T: MeteredState>(
+    store: &mut StoreContextMut<'_, T>,
+    invocations: &WasmList<Invocation>,
+) -> wasmtime::Result<Completed<Replies>> {
+    let rejected = |error: String, bytes: usize| Ok(Completed { results: Err(error), bytes });
+    let Some(functions) = &store.data().as_ref().functions else { return rejected(no_functions(), 0) };
+    let count = invocations.len() as u64;
+    if count > functions.calls_left {
+        return rejected(format!("too many function calls (max {})", functions.max_calls), 0);
+    }
+    let provider = Arc::clone(&functions.provider);
+    let mut bytes = 0;
+    let mut calls = Vec::new();
+    let budget = ResponseBudget::new();
+    for index in 0..invocations.len() {
+        let Some(invocation) = invocations.get(&mut *store, index) else { break };
+        match copy_call(store, &invocation?, &budget, &mut bytes)? {
+            Ok(call) => calls.push(call),
+            Err(error) => return rejected(error, bytes),
+        }
+    }
+    if let Some(functions) = &mut store.data_mut().as_mut().functions {
+        functions.calls_left = functions.calls_left.saturating_sub(count);
+    }
+    let futures: Vec<_> = calls.into_iter().map(|call| provider.call(call)).collect();
+    // A single call, the most common case, needs no stream.
+    let responses: Vec<_> =
+        if futures.len() == 1 { join_all(futures).await } else { stream::iter(futures).buffered(MAX_CONCURRENT_CALLS).collect().await };
+    // Providers need not use the budget, so the host checks the responses again.
+    let mut remaining = MAX_RESPONSE;
+    let replies = responses.into_iter().map(|response| {
+        let response = response.map_err(truncate_error)?;
+        let size = response.size();
+        bytes += size;
+        let too_large = || format!("the response is {size} bytes; at most {MAX_RESPONSE} are allowed at once");
+        remaining = remaining.checked_sub(size).ok_or_else(too_large)?;
+        Ok(Reply::from(response))
+    });
+    let results = Ok(replies.collect());
+    Ok(Completed { results, bytes })
+}
+
+/// Copies a call out of guest memory, and adds its size to `bytes`. Returns the inner error if it is too large or has invalid JSON.
+fn copy_call<T: MeteredState>(
     store: &mut StoreContextMut<'_, T>,
     invocation: &Invocation,
-    room: &ResponseBudget,
-    moved: &mut usize,
+    budget: &ResponseBudget,
+    bytes: &mut usize,
 ) -> wasmtime::Result<Result<FunctionCall, String>> {
-    let name = match take_name(store, &invocation.name) {
+    let name = match copy_name(store, &invocation.name) {
         Ok(name) => name,
-        Err(refusal) => return Ok(Err(refusal)),
+        Err(error) => return Ok(Err(error)),
     };
     let mut arguments = Vec::new();
     for index in 0..invocation.arguments.len() {
         let Some(value) = invocation.arguments.get(&mut *store, index) else { break };
         let value = value?;
-        *moved += VALUE;
-        *moved += match &value {
-            // A character of another encoding than the guest's would be as long, or shorter.
-            ValueIn::Json(text) => text.to_str(&*store)?.len(),
-            ValueIn::Bytes(bytes) => bytes.len(),
+        *bytes += VALUE_OVERHEAD;
+        *bytes += match &value {
+            // The guest uses UTF-8, so that this does not copy the text.
+            ArgumentValue::Json(text) => text.to_str(&*store)?.len(),
+            ArgumentValue::Bytes(bytes) => bytes.len(),
         };
-        if *moved > MAX_ARGUMENTS {
+        if *bytes > MAX_ARGUMENTS {
             return Ok(Err(format!("{name}: the arguments are more than {MAX_ARGUMENTS} bytes")));
         }
         arguments.push(match value {
-            ValueIn::Json(text) => {
+            ArgumentValue::Json(text) => {
                 let text = text.to_str(&*store)?.into_owned();
                 match RawValue::from_string(text) {
                     Ok(json) => FunctionValue::Json(json),
                     Err(error) => return Ok(Err(format!("{name}: argument {} is not JSON: {error}", index + 1))),
                 }
             }
-            ValueIn::Bytes(bytes) => FunctionValue::Bytes(bytes.as_le_slice(&*store).to_vec()),
+            ArgumentValue::Bytes(bytes) => FunctionValue::Bytes(bytes.as_le_slice(&*store).to_vec()),
         });
     }
-    Ok(Ok(FunctionCall { name, arguments, room: room.clone() }))
+    Ok(Ok(FunctionCall { name, arguments, budget: budget.clone() }))
 }
 
-/// Bytes of a name, or of a question.
-const MAX_NAME: usize = 1024;
-
-fn take_name<T: State>(store: &StoreContextMut<'_, T>, name: &WasmStr) -> Result<String, String> {
+/// Copies a function name or a search query out of guest memory.
+fn copy_name<T: MeteredState>(store: &StoreContextMut<'_, T>, name: &WasmStr) -> Result<String, String> {
     match name.to_str(store) {
         Ok(name) if name.len() <= MAX_NAME => Ok(name.into_owned()),
         _ => Err("the name of the function is too long, or not UTF-8".into()),
     }
 }
 
-fn shortened(mut text: String) -> String {
-    text.truncate(text.floor_char_boundary(MAX_ERROR));
-    text
+fn truncate_error(mut error: String) -> String {
+    error.truncate(error.floor_char_boundary(MAX_ERROR));
+    error
 }
 
-/// A guest that breaks the contract: its scripts have no `sdk`.
+/// The error for a guest that violates the contract: without functions, it must not call this interface.
 fn no_functions() -> String {
     "there are no functions".into()
 }

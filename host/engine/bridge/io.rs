@@ -1,16 +1,19 @@
 //! `toolscript:sandbox/io`: the files of a run.
 
-use super::{Done, State, begin, blocking, define_blocking, give_way};
-use crate::files::{FileError, FileSession, MAX_BLOCK, MAX_NAMES, MAX_PATH, Mode, Position, Whence};
+use super::{Completed, MeteredState, begin_call, define_blocking, run_blocking, yield_now};
+use crate::files::{FileError, FileSession, MAX_BLOCK, MAX_NAMES, MAX_PATH, Mode, Whence};
 use wasmtime::{
     StoreContextMut,
-    component::{ComponentType, Lift, Linker, Lower, Resource, ResourceType, WasmList},
+    component::{ComponentType, Linker, Lower, Resource, ResourceType, WasmList},
 };
 
-/// A file of the guest's; the number of its handle in the session.
+/// Cost of a listed name in addition to its bytes, because the host reads and sorts the names.
+const NAME_COST: usize = 1000;
+
+/// The resource type of an open file. Its representation is the number of the handle in the session.
 struct File;
 
-/// What the guest is told when a call does not succeed.
+/// The error of a call, as defined in `wit/io.wit`.
 #[derive(ComponentType, Lower)]
 #[component(variant)]
 enum Error {
@@ -19,12 +22,13 @@ enum Error {
     #[component(name = "limit")]
     Limit(String),
     #[component(name = "refused")]
-    Refused(RunRejected),
+    Os(OsError),
 }
 
+/// An error of the operating system; `refusal` in WIT.
 #[derive(ComponentType, Lower)]
 #[component(record)]
-struct RunRejected {
+struct OsError {
     message: String,
     number: i32,
 }
@@ -33,65 +37,10 @@ impl From<FileError> for Error {
     fn from(error: FileError) -> Self {
         match error {
             FileError::Invalid(message) => Self::Invalid(message.into()),
-            // No call of a script's ends in these.
+            // No operation of a script returns these.
             FileError::Argument(_) | FileError::Unwanted | FileError::Failed => Self::Invalid(error.to_string()),
             FileError::Limit(message) => Self::Limit(message),
-            FileError::Refused { message, number } => Self::Refused(RunRejected { message, number }),
-        }
-    }
-}
-
-#[derive(Clone, Copy, ComponentType, Lift)]
-#[component(enum)]
-#[repr(u8)]
-#[expect(dead_code, reason = "the guest makes them")]
-enum OpenMode {
-    #[component(name = "read")]
-    Read,
-    #[component(name = "write")]
-    Write,
-    #[component(name = "append")]
-    Append,
-    #[component(name = "read-update")]
-    ReadUpdate,
-    #[component(name = "write-update")]
-    WriteUpdate,
-    #[component(name = "append-update")]
-    AppendUpdate,
-}
-
-impl From<OpenMode> for Mode {
-    fn from(mode: OpenMode) -> Self {
-        match mode {
-            OpenMode::Read => Self::Read,
-            OpenMode::Write => Self::Write,
-            OpenMode::Append => Self::Append,
-            OpenMode::ReadUpdate => Self::ReadUpdate,
-            OpenMode::WriteUpdate => Self::WriteUpdate,
-            OpenMode::AppendUpdate => Self::AppendUpdate,
-        }
-    }
-}
-
-#[derive(Clone, Copy, ComponentType, Lift)]
-#[component(enum)]
-#[repr(u8)]
-#[expect(dead_code, reason = "the guest makes them")]
-enum SeekFrom {
-    #[component(name = "start")]
-    Start,
-    #[component(name = "current")]
-    Current,
-    #[component(name = "end")]
-    End,
-}
-
-impl From<SeekFrom> for Whence {
-    fn from(from: SeekFrom) -> Self {
-        match from {
-            SeekFrom::Start => Self::Start,
-            SeekFrom::Current => Self::Current,
-            SeekFrom::End => Self::End,
+            FileError::Refused { message, number } => Self::Os(OsError { message, number }),
         }
     }
 }
@@ -103,70 +52,54 @@ struct Opened {
     allowance: u64,
 }
 
-#[derive(ComponentType, Lower)]
-#[component(record)]
-struct Offset {
-    offset: u64,
-    allowance: u64,
-}
+/// The results of every call of this interface.
+type IoResults<R> = (Result<R, Error>,);
 
-impl From<Position> for Offset {
-    fn from(Position { offset, allowance }: Position) -> Self {
-        Self { offset, allowance }
-    }
-}
-
-/// What every call answers with.
-type Answer<R> = (Result<R, Error>,);
-
-pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     let mut io = linker.instance("toolscript:sandbox/io@0.1.0")?;
-    io.resource_async("file", ResourceType::host::<File>(), |mut store, number| {
+    io.resource_async("file", ResourceType::host::<File>(), |mut store, handle| {
         Box::new(async move {
-            let began = begin(&mut store).await?;
+            let started = begin_call(&mut store).await?;
             if let Some(session) = &store.data().as_ref().files {
-                session.close(number);
+                session.close(handle);
             }
-            T::end_call(&mut store, began.elapsed(), 0)
+            T::end_call(&mut store, started.elapsed(), 0)
         })
     })?;
-    define_blocking(&mut io, "[method]file.read", |store, (file, most): (Resource<File>, u32)| {
-        with_session(store, move |session| session.read(file.rep(), most as usize), |bytes| bytes.as_ref().map_or(0, Vec::len))
+    define_blocking(&mut io, "[method]file.read", |store, (file, limit): (Resource<File>, u32)| {
+        with_session(store, move |session| session.read(file.rep(), limit as usize), |bytes| bytes.as_ref().map_or(0, Vec::len))
     })?;
     define_blocking(&mut io, "[method]file.remaining", |store, (file,): (Resource<File>,)| {
-        with_session(store, move |session| session.remaining(file.rep()), nothing_moved)
+        with_session(store, move |session| session.remaining(file.rep()), no_bytes)
     })?;
     io.func_wrap_async("[method]file.write", |mut store, (file, bytes, waiting): (Resource<File>, WasmList<u8>, bool)| {
         Box::new(async move {
-            let began = begin(&mut store).await?;
+            let started = begin_call(&mut store).await?;
             let written = write(&mut store, file.rep(), &bytes, waiting).await?;
-            T::end_call(&mut store, began.elapsed(), bytes.len())?;
+            T::end_call(&mut store, started.elapsed(), bytes.len())?;
             Ok((written.map_err(Error::from),))
         })
     })?;
-    define_blocking(&mut io, "[method]file.seek", |store, (file, from, offset): (Resource<File>, SeekFrom, i64)| {
-        with_session(store, move |session| session.seek(file.rep(), from.into(), offset).map(Offset::from), nothing_moved)
+    define_blocking(&mut io, "[method]file.seek", |store, (file, whence, offset): (Resource<File>, Whence, i64)| {
+        with_session(store, move |session| session.seek(file.rep(), whence, offset), no_bytes)
     })?;
-    define_blocking(&mut io, "open", |store, (path, mode): (WasmList<u8>, OpenMode)| {
-        let path = take_path(store, &path);
+    define_blocking(&mut io, "open", |store, (path, mode): (WasmList<u8>, Mode)| {
+        let path = copy_path(store, &path);
         let open = move |session: &FileSession| {
-            let (handle, allowance) = session.open(&path?, mode.into())?;
+            let (handle, allowance) = session.open(&path?, mode)?;
             Ok(Opened { file: Resource::new_own(handle), allowance })
         };
-        with_session(store, open, nothing_moved)
+        with_session(store, open, no_bytes)
     })?;
     define_blocking(&mut io, "list", |store, (path,): (WasmList<u8>,)| {
-        let path = take_path(store, &path);
+        let path = copy_path(store, &path);
         with_session(store, move |session| session.list(&path?), listing_cost)
     })?;
     define_blocking(&mut io, "remove", |store, (path,): (WasmList<u8>,)| {
-        let path = take_path(store, &path);
-        with_session(store, move |session| session.remove(&path?), nothing_moved)
+        let path = copy_path(store, &path);
+        with_session(store, move |session| session.remove(&path?), no_bytes)
     })
 }
-
-/// What a name of a listing costs beside its bytes: the system is asked for it, and it is sorted.
-const NAME_COST: usize = 1000;
 
 fn listing_cost(names: &Result<Vec<String>, FileError>) -> usize {
     match names {
@@ -176,53 +109,53 @@ fn listing_cost(names: &Result<Vec<String>, FileError>) -> usize {
     }
 }
 
-fn nothing_moved<R>(_: &R) -> usize {
+fn no_bytes<R>(_: &R) -> usize {
     0
 }
 
-/// Work on the session of a run; a run without one has no files at all.
-fn with_session<T: State, R, Work, Moved>(
+/// Returns work that uses the file session of the run. `cost` returns the bytes to charge for.
+fn with_session<T: MeteredState, R, Work, Cost>(
     store: &StoreContextMut<'_, T>,
     work: Work,
-    moved: Moved,
-) -> impl FnOnce() -> Done<Answer<R>> + use<T, R, Work, Moved>
+    cost: Cost,
+) -> impl FnOnce() -> Completed<IoResults<R>> + use<T, R, Work, Cost>
 where
     Work: FnOnce(&FileSession) -> Result<R, FileError>,
-    Moved: FnOnce(&Result<R, FileError>) -> usize,
+    Cost: FnOnce(&Result<R, FileError>) -> usize,
 {
     let session = store.data().as_ref().files.clone();
     move || {
         let result = session.as_ref().map_or_else(|| Err(no_files()), work);
-        let moved = moved(&result);
-        Done { results: (result.map_err(Error::from),), moved }
+        let bytes = cost(&result);
+        Completed { results: (result.map_err(Error::from),), bytes }
     }
 }
 
-/// A copy of a path, if it is not too long.
-fn take_path<T: State>(store: &StoreContextMut<'_, T>, path: &WasmList<u8>) -> Result<Vec<u8>, FileError> {
+/// Copies a path out of guest memory if it is not too long.
+fn copy_path<T: MeteredState>(store: &StoreContextMut<'_, T>, path: &WasmList<u8>) -> Result<Vec<u8>, FileError> {
     if path.len() > MAX_PATH {
         return Err(FileError::Invalid("path is too long"));
     }
     Ok(path.as_le_slice(store).to_vec())
 }
 
-/// Writes all the bytes, a block at a time: only a copy of one is held.
-async fn write<T: State>(
+/// Writes all bytes in blocks, so that the host copies only one block at a time.
+async fn write<T: MeteredState>(
     store: &mut StoreContextMut<'_, T>,
-    number: u32,
+    handle: u32,
     bytes: &WasmList<u8>,
     waiting: bool,
 ) -> wasmtime::Result<Result<u64, FileError>> {
     let Some(session) = store.data().as_ref().files.clone() else { return Ok(Err(no_files())) };
     let size = bytes.len();
-    // If a stop comes before all of it is done, the file lacks bytes.
-    let announced = session.announce(number, waiting || size > 0);
+    // Announced first, so that the file is reported as truncated if the run stops before all bytes are written.
+    let announced = session.announce(handle, waiting || size > 0);
     if size == 0 || announced.is_err() {
         return Ok(announced);
     }
     if size > MAX_BLOCK {
         let session = session.clone();
-        if let Err(error) = blocking(store, move || session.check_write(number, size as u64)).await? {
+        if let Err(error) = run_blocking(store, move || session.check_write(handle, size as u64)).await? {
             return Ok(Err(error));
         }
     }
@@ -230,16 +163,16 @@ async fn write<T: State>(
     loop {
         let end = size.min(start + MAX_BLOCK);
         let (session, block) = (session.clone(), bytes.as_le_slice(&*store)[start..end].to_vec());
-        let written = blocking(store, move || session.write(number, &block, waiting || end < size)).await?;
+        let written = run_blocking(store, move || session.write(handle, &block, waiting || end < size)).await?;
         if end == size || written.is_err() {
             return Ok(written);
         }
         start = end;
-        give_way().await;
+        yield_now().await;
     }
 }
 
-/// A guest that breaks the contract: its scripts have no `io`.
+/// The error for a guest that violates the contract: without files, it must not call this interface.
 fn no_files() -> FileError {
     FileError::Invalid("there are no files")
 }

@@ -1,74 +1,74 @@
-//! `toolscript:sandbox/log`: what a script says while it runs.
+//! `toolscript:sandbox/log`: log lines and progress of a script.
 
-use super::{State, define};
+use super::{MeteredState, define};
 use std::sync::Arc;
 use wasmtime::{
     StoreContextMut,
     component::{Linker, WasmList},
 };
 
-/// Bytes of a progress message that are kept; the guest chooses its length.
-const PROGRESS_MESSAGE: usize = 1024;
+/// Size in bytes of a progress message, whose length the guest chooses. Longer messages are truncated.
+const MAX_PROGRESS_MESSAGE: usize = 1024;
 
-/// Hears of what a script says, as it says it.
+/// Receives the log lines and the progress of a script while it runs.
 ///
-/// It is called on the thread that runs the script, so it must not block.
+/// The methods are called on the thread that runs the script, so they must not block.
 pub trait Listener: Send + Sync {
-    /// A line that was printed. Lines over the run's log limit are not heard of.
+    /// Receives a line that the script printed. Lines over the log limit of the run are not reported.
     fn line(&self, line: &str);
 
-    /// A call of `progress`.
+    /// Receives a call of `progress`. The default implementation ignores it.
     fn progress(&self, progress: &Progress) {
         let _ = progress;
     }
 }
 
-/// How far a script says that it is.
+/// The progress that a script reports.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// How much is done.
+    /// The amount of work that is done.
     pub done: f64,
-    /// Of how much.
+    /// The total amount of work.
     pub total: Option<f64>,
-    /// A word on it.
+    /// A description of the current step.
     pub message: Option<String>,
 }
 
-/// The lines of a run, up to its limit.
-pub struct LogBook {
+/// The log lines of a run, up to its limit.
+pub struct LogBuffer {
     lines: Vec<String>,
     used: usize,
     limit: usize,
     line_overhead: usize,
-    cut: bool,
+    truncated: bool,
     listener: Option<Arc<dyn Listener>>,
 }
 
-impl LogBook {
-    /// Keeps lines up to `limit` bytes, each counted with `line_overhead` more.
+impl LogBuffer {
+    /// Creates a buffer of `limit` bytes, in which each line costs its text plus `line_overhead`.
     pub fn new(limit: usize, line_overhead: usize, listener: Option<Arc<dyn Listener>>) -> Self {
-        Self { lines: Vec::new(), used: 0, limit, line_overhead, cut: false, listener }
+        Self { lines: Vec::new(), used: 0, limit, line_overhead, truncated: false, listener }
     }
 
-    /// Bytes that count against the limit.
+    /// Returns the number of bytes that count against the limit.
     pub fn used(&self) -> usize {
         self.used
     }
 
-    /// The lines, and whether some were cut.
+    /// Returns the lines, and `true` if they were truncated.
     pub fn finish(self) -> (Vec<String>, bool) {
-        (self.lines, self.cut)
+        (self.lines, self.truncated)
     }
 
-    /// Bytes of text that the next line may have, or nothing if there is no room for a line.
-    fn room(&self) -> Option<usize> {
+    /// Returns the size in bytes that the text of the next line can have, or `None` if no line fits.
+    fn remaining(&self) -> Option<usize> {
         self.limit.checked_sub(self.used + self.line_overhead)
     }
 
-    /// Keeps a line of which `text` is what fitted; `cut` if that is not all.
-    fn keep(&mut self, text: String, cut: bool) {
-        self.cut |= cut;
+    /// Adds a line that fits. `truncated` tells whether text is missing at its end.
+    fn push(&mut self, text: String, truncated: bool) {
+        self.truncated |= truncated;
         self.used += text.len() + self.line_overhead;
         if let Some(listener) = &self.listener {
             listener.line(&text);
@@ -77,36 +77,37 @@ impl LogBook {
     }
 }
 
-/// The text of at most `most` bytes, and whether that is not all; what is not UTF-8 becomes U+FFFD, which is longer. At most
-/// `most` bytes are looked at.
-fn text(bytes: &[u8], most: usize) -> (String, bool) {
-    let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(most)]).into_owned();
-    let cut = bytes.len() > most || text.len() > most;
-    text.truncate(text.floor_char_boundary(most));
-    (text, cut)
+/// Decodes at most `limit` bytes into at most `limit` bytes of text, and returns `true` if the text is truncated.
+///
+/// Invalid UTF-8 becomes U+FFFD, which is longer than the bytes that it replaces.
+fn decode_text(bytes: &[u8], limit: usize) -> (String, bool) {
+    let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(limit)]).into_owned();
+    let truncated = bytes.len() > limit || text.len() > limit;
+    text.truncate(text.floor_char_boundary(limit));
+    (text, truncated)
 }
 
-pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     let mut log = linker.instance("toolscript:sandbox/log@0.1.0")?;
     define(&mut log, "line", line)?;
     define(&mut log, "progress", progress)
 }
 
-fn line<T: State>(store: &mut StoreContextMut<'_, T>, (bytes,): (WasmList<u8>,)) {
+fn line<T: MeteredState>(store: &mut StoreContextMut<'_, T>, (bytes,): (WasmList<u8>,)) {
     let log = &store.data().as_ref().log;
-    match log.room().filter(|_| !log.cut) {
-        None => store.data_mut().as_mut().log.cut = true,
-        Some(room) => {
-            let (text, cut) = text(bytes.as_le_slice(&*store), room);
-            store.data_mut().as_mut().log.keep(text, cut);
+    match log.remaining().filter(|_| !log.truncated) {
+        None => store.data_mut().as_mut().log.truncated = true,
+        Some(remaining) => {
+            let (text, truncated) = decode_text(bytes.as_le_slice(&*store), remaining);
+            store.data_mut().as_mut().log.push(text, truncated);
         }
     }
 }
 
 type ProgressArguments = (f64, Option<f64>, Option<WasmList<u8>>);
 
-fn progress<T: State>(store: &mut StoreContextMut<'_, T>, (done, total, message): ProgressArguments) {
-    let message = message.map(|bytes| text(bytes.as_le_slice(&*store), PROGRESS_MESSAGE).0);
+fn progress<T: MeteredState>(store: &mut StoreContextMut<'_, T>, (done, total, message): ProgressArguments) {
+    let message = message.map(|bytes| decode_text(bytes.as_le_slice(&*store), MAX_PROGRESS_MESSAGE).0);
     if let Some(listener) = &store.data().as_ref().log.listener {
         listener.progress(&Progress { done, total, message });
     }

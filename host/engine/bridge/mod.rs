@@ -1,20 +1,24 @@
-//! The imports of the box: thin steps from what the guest passes to what the host does.
+//! The imports of the guest: a thin layer between the values that the guest passes and the functions of the host.
 //!
-//! Nothing in here trusts a size, a text or a number from the guest. What a script may read of the host passes through here and
-//! nowhere else.
+//! This module never trusts a size, a text or a number from the guest. It is the only way for a script to reach the host.
+//!
+//! The WIT types are written by hand instead of generated, because lists and strings are lifted lazily (`WasmList`, `WasmStr`): the
+//! host checks their size in guest memory before it copies them. Generated bindings would copy them first.
 
 mod clocks;
 mod functions;
 mod io;
 mod log;
+mod provider;
 
-pub use functions::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, MAX_ANSWER, ResponseBudget, RunFunctions};
-pub use log::{Listener, LogBook, Progress};
+pub use functions::RunFunctions;
+pub use log::{Listener, LogBuffer, Progress};
+pub use provider::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, MAX_RESPONSE, ResponseBudget};
 
 use crate::files::FileSession;
 use std::{
     future::poll_fn,
-    task::{Context, Poll},
+    task::Poll,
     time::{Duration, Instant},
 };
 use wasmtime::{
@@ -22,59 +26,60 @@ use wasmtime::{
     component::{ComponentNamedList, Lift, Linker, LinkerInstance, Lower},
 };
 
-/// What the imports of one instance work on.
-pub(crate) struct Imports {
-    /// What the script said.
-    pub log: LogBook,
-    /// The files of the run, if it has any.
+/// The state that the imports of one instance use.
+pub(crate) struct ImportState {
+    pub log: LogBuffer,
     pub files: Option<FileSession>,
-    /// The functions of the run, if it has any.
-    pub tools: Option<RunFunctions>,
-    /// Where work that may block is done.
+    pub functions: Option<RunFunctions>,
     pub file_io: FileIo,
     clocks: clocks::Clocks,
 }
 
-impl Imports {
-    /// Imports of a new instance.
-    pub fn new(log: LogBook, files: Option<FileSession>, tools: Option<RunFunctions>, file_io: FileIo) -> Self {
-        Self { log, files, tools, file_io, clocks: clocks::Clocks::default() }
+impl ImportState {
+    pub fn new(log: LogBuffer, files: Option<FileSession>, functions: Option<RunFunctions>, file_io: FileIo) -> Self {
+        Self { log, files, functions, file_io, clocks: clocks::Clocks::default() }
     }
 }
 
-/// Where an engine does what a script asks of its files, which may block.
+/// The thread on which an engine executes the file operations of scripts, which may block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileIo {
-    /// On tokio's threads for blocking work: right everywhere, at the price of two changes of thread for each block.
+    /// A thread of tokio's blocking pool. It works in every runtime, and costs two thread switches per operation.
     #[default]
     ThreadPool,
-    /// On the thread that polls the run, after tokio has handed its other tasks to another thread: for runs that are tasks of a
-    /// multi-threaded runtime, such as a server's. In any other place tokio panics.
+    /// The thread that polls the run, after tokio has moved its other tasks to another thread. Use it for runs that are tasks of a
+    /// multi-threaded runtime, for example in a server. In any other context tokio panics.
     BlockInPlace,
-    /// On the thread that polls the run, which does nothing else meanwhile: for programs that run one script at a time.
+    /// The thread that polls the run. It blocks all other tasks of that thread. Use it in programs that run one script at a time.
     Inline,
 }
 
-/// The state of a store that has imports, and that meters calls to them.
-pub(crate) trait State: AsRef<Imports> + AsMut<Imports> + Send + Sized + 'static {
-    /// Charges for a call that begins, and refuses it if the run must end. True if the guest has held its thread for long enough.
+/// The state of a store that meters the calls to its imports.
+pub(crate) trait MeteredState: AsRef<ImportState> + AsMut<ImportState> + Send + Sized + 'static {
+    /// Charges for a call that begins. Returns an error if the run must stop, and `true` if the guest must yield to other tasks.
     fn begin_call(store: &mut StoreContextMut<'_, Self>) -> wasmtime::Result<bool>;
 
-    /// Takes the time that a call took, and charges for the bytes that it moved.
-    fn end_call(store: &mut StoreContextMut<'_, Self>, took: Duration, moved: usize) -> wasmtime::Result<()>;
+    /// Records the duration of a call, and charges for the bytes that it read, wrote or copied.
+    fn end_call(store: &mut StoreContextMut<'_, Self>, elapsed: Duration, bytes: usize) -> wasmtime::Result<()>;
 }
 
 /// Defines all imports of the world `sandbox`.
-pub(crate) fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+pub(crate) fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     clocks::add_to_linker(linker)?;
     io::add_to_linker(linker)?;
     log::add_to_linker(linker)?;
     functions::add_to_linker(linker)
 }
 
-/// Defines one import, metered.
-fn define<T: State, Arguments, Results>(
+/// The results of a call, and the bytes to charge for.
+struct Completed<Results> {
+    results: Results,
+    bytes: usize,
+}
+
+/// Defines an import that costs the same for all arguments.
+fn define<T: MeteredState, Arguments, Results>(
     interface: &mut LinkerInstance<'_, T>,
     name: &str,
     function: fn(&mut StoreContextMut<'_, T>, Arguments) -> Results,
@@ -83,47 +88,53 @@ where
     Arguments: ComponentNamedList + Lift + Send + 'static,
     Results: ComponentNamedList + Lower + Send + 'static,
 {
+    define_with_cost(interface, name, move |store, arguments| Completed { results: function(store, arguments), bytes: 0 })
+}
+
+/// Defines an import whose cost depends on its results.
+fn define_with_cost<T: MeteredState, Arguments, Results>(
+    interface: &mut LinkerInstance<'_, T>,
+    name: &str,
+    function: impl Fn(&mut StoreContextMut<'_, T>, Arguments) -> Completed<Results> + Copy + Send + Sync + 'static,
+) -> wasmtime::Result<()>
+where
+    Arguments: ComponentNamedList + Lift + Send + 'static,
+    Results: ComponentNamedList + Lower + Send + 'static,
+{
     interface.func_wrap_async(name, move |mut store, arguments| {
         Box::new(async move {
-            let began = begin(&mut store).await?;
-            let results = function(&mut store, arguments);
-            T::end_call(&mut store, began.elapsed(), 0)?;
+            let started = begin_call(&mut store).await?;
+            let Completed { results, bytes } = function(&mut store, arguments);
+            T::end_call(&mut store, started.elapsed(), bytes)?;
             Ok(results)
         })
     })
 }
 
-/// What blocking work came to.
-struct Done<Results> {
-    results: Results,
-    /// Bytes that were moved, as far as they cost.
-    moved: usize,
-}
-
-/// Defines one import, metered, whose work may block: it is prepared here and done where it may.
-fn define_blocking<T: State, Arguments, Work, Results>(
+/// Defines an import that may block. `prepare` reads the arguments, and the function that it returns executes as [`FileIo`] requires.
+fn define_blocking<T: MeteredState, Arguments, Work, Results>(
     interface: &mut LinkerInstance<'_, T>,
     name: &str,
     prepare: impl Fn(&StoreContextMut<'_, T>, Arguments) -> Work + Copy + Send + Sync + 'static,
 ) -> wasmtime::Result<()>
 where
     Arguments: ComponentNamedList + Lift + Send + 'static,
-    Work: FnOnce() -> Done<Results> + Send + 'static,
+    Work: FnOnce() -> Completed<Results> + Send + 'static,
     Results: ComponentNamedList + Lower + Send + 'static,
 {
     interface.func_wrap_async(name, move |mut store, arguments| {
         Box::new(async move {
-            let began = begin(&mut store).await?;
+            let started = begin_call(&mut store).await?;
             let work = prepare(&store, arguments);
-            let Done { results, moved } = blocking(&store, work).await?;
-            T::end_call(&mut store, began.elapsed(), moved)?;
+            let Completed { results, bytes } = run_blocking(&store, work).await?;
+            T::end_call(&mut store, started.elapsed(), bytes)?;
             Ok(results)
         })
     })
 }
 
-/// Does work that may block, where the engine was told to.
-fn blocking<T: State, Results, Work>(
+/// Executes work that may block on the thread that [`FileIo`] selects.
+fn run_blocking<T: MeteredState, Results, Work>(
     store: &StoreContextMut<'_, T>,
     work: Work,
 ) -> impl Future<Output = wasmtime::Result<Results>> + Send + use<T, Results, Work>
@@ -131,9 +142,9 @@ where
     Results: Send + 'static,
     Work: FnOnce() -> Results + Send + 'static,
 {
-    let place = store.data().as_ref().file_io;
+    let file_io = store.data().as_ref().file_io;
     async move {
-        Ok(match place {
+        Ok(match file_io {
             FileIo::ThreadPool => tokio::task::spawn_blocking(work).await?,
             FileIo::BlockInPlace => tokio::task::block_in_place(work),
             FileIo::Inline => work(),
@@ -141,25 +152,25 @@ where
     }
 }
 
-/// A script that does nothing but call the host lets go of its thread here.
-async fn begin<T: State>(store: &mut StoreContextMut<'_, T>) -> wasmtime::Result<Instant> {
+/// Charges for a call and returns its start time. A script that only calls the host yields to other tasks here.
+async fn begin_call<T: MeteredState>(store: &mut StoreContextMut<'_, T>) -> wasmtime::Result<Instant> {
     if T::begin_call(store)? {
-        give_way().await;
+        yield_now().await;
     }
     Ok(Instant::now())
 }
 
-/// Lets the deadline and other tasks have their turn.
-async fn give_way() {
+/// Yields once to the executor, so that the deadline is checked and other tasks proceed.
+///
+/// It wakes the task immediately. `tokio::task::yield_now` would defer that until the runtime has polled its I/O driver.
+async fn yield_now() {
     let mut yielded = false;
-    poll_fn(|context| once(&mut yielded, context)).await;
-}
-
-/// Pending once.
-fn once(yielded: &mut bool, context: &mut Context<'_>) -> Poll<()> {
-    if std::mem::replace(yielded, true) {
-        return Poll::Ready(());
-    }
-    context.waker().wake_by_ref();
-    Poll::Pending
+    poll_fn(|context| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }

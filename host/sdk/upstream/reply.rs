@@ -35,7 +35,7 @@ pub fn read(result: CallToolResult, room: &ResponseBudget) -> Result<FunctionRes
 
 fn raw(value: &Value, room: &ResponseBudget) -> Result<Box<RawValue>, String> {
     let raw = to_raw_value(value).map_err(|error| format!("the answer can't be written as JSON: {error}"))?;
-    room.take(raw.get().len())?;
+    room.reserve(raw.get().len())?;
     Ok(raw)
 }
 

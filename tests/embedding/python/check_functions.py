@@ -58,7 +58,7 @@ def check_errors(sandbox: Sandbox) -> None:
 
     expect(message("sdk.fail()"), "script:1: fail: it is broken", "exception of a function")
     expect(message("sdk.not_json()"), "script:1: not_json: the result can't be written as JSON", "result that is not JSON")
-    expect(message("sdk.large()"), "script:1: the answer is 8388610 bytes; at most 8388608 are allowed at once", "result that is too large")
+    expect(message("sdk.large()"), "script:1: the response is 8388610 bytes; at most 8388608 are allowed at once", "result that is too large")
     expect(message("sdk.nope()"), "script:1: there is no function 'nope'", "unknown function")
     outcome = sandbox.run("sdk.fail()", functions=FUNCTIONS)
     expect(outcome["error"]["message"], "script:1: fail: it is broken", "uncaught exception of a function")
