@@ -103,13 +103,13 @@ pub fn files(arguments: &Arguments) -> Result<ExitCode> {
         Command::Ls { path } => list(&files, path, &mut output),
         Command::Cat { path } => cat(&files, path, &mut output),
         Command::Grep { pattern, path, glob, regex, hidden } => {
-            let mut query = GrepQuery::new(pattern).in_path(path);
+            let mut query = GrepQuery::new(pattern).with_path(path);
             (query.glob, query.regex, query.hidden) = (glob.clone(), *regex, *hidden);
             (query.max_matches, query.max_bytes) = (MAX_MATCHES, MAX_BYTES);
             grep(&files, &query, &mut output)
         }
         Command::Glob { pattern, path, hidden } => {
-            let mut query = GlobQuery::new(pattern).in_folder(path);
+            let mut query = GlobQuery::new(pattern).with_path(path);
             query.hidden = *hidden;
             (query.max_results, query.max_bytes) = (MAX_MATCHES, MAX_BYTES);
             glob(&files, &query, &mut output)
@@ -147,7 +147,7 @@ fn name(info: &FileInfo, output: &Output) -> String {
     let name = one_line(&info.name);
     match info.kind {
         FileKind::File => output.paint(Style::new(), &name),
-        FileKind::Folder => output.paint(FOLDER, &format!("{name}/")),
+        FileKind::Directory => output.paint(FOLDER, &format!("{name}/")),
         other => format!("{} {}", output.paint(Style::new(), &name), output.paint(FAINT, &format!("({})", other.name()))),
     }
 }
@@ -195,7 +195,7 @@ fn grep(files: &Files, query: &GrepQuery, output: &mut Output) -> Result<ExitCod
     let found = files.grep(query, &|| true)?;
     for found in &found.matches {
         let (path, line) = (output.paint(PATH, &one_line(&found.name)), output.paint(LINE, &found.line.to_string()));
-        let cut = if found.cut { output.paint(FAINT, " (cut)") } else { String::new() };
+        let cut = if found.truncated { output.paint(FAINT, " (cut)") } else { String::new() };
         let text = output.paint(Style::new(), &found.text);
         output.plain(&format!("{path}:{line}:{text}{cut}"));
     }

@@ -150,7 +150,7 @@ pub fn print_outcome(outcome: &Outcome) -> io::Result<()> {
 fn touched(file: &TouchedFile) -> String {
     let name = one_line(&file.name);
     let size = file.bytes.map(|bytes| format!(" ({bytes} {})", if bytes == 1 { "byte" } else { "bytes" })).unwrap_or_default();
-    let cut = if file.cut { ", cut: the script was stopped before all of it was on disk" } else { "" };
+    let cut = if file.truncated { ", cut: the script was stopped before all of it was on disk" } else { "" };
     format!("{} {name}{size}{cut}", file.op.name())
 }
 

@@ -263,7 +263,7 @@ mod tests {
         let run = slow.await.unwrap();
         assert_eq!(run.outcome.result.unwrap_err().kind, ErrorKind::Timeout);
         let [touched] = &run.outcome.files_touched[..] else { panic!("{:?}", run.outcome.files_touched) };
-        assert_eq!((touched.name.as_str(), touched.bytes, touched.cut), ("slow", Some(9), false));
+        assert_eq!((touched.name.as_str(), touched.bytes, touched.truncated), ("slow", Some(9), false));
     }
 
     /// Holds up all writes from the moment that the second answers until the first is told.
@@ -271,7 +271,7 @@ mod tests {
         let (answer, answered) = std::sync::mpsc::channel();
         let (held, holding) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
-            let disk = files.shrinking().write().unwrap();
+            let disk = files.truncate_lock().write().unwrap();
             held.send(()).unwrap();
             answered.recv().unwrap();
             drop(disk);

@@ -3,7 +3,7 @@
 use super::{contract::OsErrorMode, limits::Limits, queue::RunQuota};
 use crate::{
     engine::bridge::{FunctionProvider, Listener},
-    files::{FileSession, Files, Quota},
+    files::{FileSession, Files, WriteBudget},
 };
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -145,19 +145,19 @@ impl IoOptions {
     /// The files of a directory, with the default limits.
     #[must_use]
     pub fn new(files: Files) -> Self {
-        let quota = Quota::default();
-        Self { files, max_bytes: quota.max_bytes(), max_files: quota.max_files(), errors: IoErrorMode::default() }
+        let budget = WriteBudget::default();
+        Self { files, max_bytes: budget.max_bytes(), max_files: budget.max_files(), errors: IoErrorMode::default() }
     }
 
-    /// A quota for one run, or for one call on files.
+    /// Returns a new write budget for one run or one file operation.
     #[must_use]
-    pub fn quota(&self) -> Quota {
-        Quota::new(self.max_bytes, self.max_files)
+    pub fn write_budget(&self) -> WriteBudget {
+        WriteBudget::new(self.max_bytes, self.max_files)
     }
 
     /// A session for one run.
     pub(super) fn session(&self) -> FileSession {
-        FileSession::new(self.files.clone(), self.quota())
+        FileSession::new(self.files.clone(), self.write_budget())
     }
 
     /// What the guest is told.

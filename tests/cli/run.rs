@@ -104,7 +104,7 @@ fn wrong_usage_is_one_line_and_exit_2() {
     );
     refused(&run(&["run", "-e", "", "--timeout", "0"]), "timeout must be more than 0 and at most 86400 seconds");
     refused(&run(&["run", "-e", "", "--fuel", "0"]), "fuel must be more than 0");
-    refused(&run(&["run", "-e", "", "--io-dir", "../x"]), "--io-dir ../x: a path with '..' is not allowed; name the folder itself");
+    refused(&run(&["run", "-e", "", "--io-dir", "../x"]), "--io-dir ../x: the path contains '..'; name the directory itself");
     refused(&run(&["run", "-e", "", "--output-dir", "x"]), "--output-dir was replaced by --io-dir");
     refused(
         &run(&["run", "-e", "", "--io-dir", "x", "--no-io"]),
@@ -220,7 +220,7 @@ fn a_wrong_configuration_is_named() {
         // Also where it is not used.
         for flags in [&[][..], &["--no-io"], &["--io-dir", "files"]] {
             let output = toolscript(&folder, &[&["run", "-e", "return 1"], flags].concat()).output().expect("it runs");
-            refused(&output, "configuration toolscript.toml: [io] dir: a path with '..' is not allowed; name the folder itself");
+            refused(&output, "configuration toolscript.toml: [io] dir: the path contains '..'; name the directory itself");
         }
     }
     let output = toolscript(&folder, &["run", "-e", "return 1", "--config", "nowhere.toml"]).output().expect("it runs");
@@ -368,7 +368,7 @@ fn the_io_dir_comes_from_the_command_line_or_the_configuration_or_is_the_default
     let expected = "[\"script:1: I/O write limit exceeded (3 bytes)\",\"too many files created (max 1)\"]\nwrite y (0 bytes)\n";
     assert_eq!(run_in(&folder, &["run", "-e", over]), expected);
     let output = toolscript(&folder, &["run", "-e", "", "--io-dir", "toolscript.toml"]).output().expect("it runs");
-    refused(&output, "--io-dir toolscript.toml: it can't be opened as a folder: Not a directory (os error 20)");
+    refused(&output, "--io-dir toolscript.toml: it can't be opened as a directory: Not a directory (os error 20)");
     let absolute = folder.path().join("absolute");
     run_in(&folder, &["run", "-e", script, "--io-dir", absolute.to_str().expect("a path")]);
     assert!(exists("absolute/x"));

@@ -9,7 +9,7 @@ use std::{
 };
 use toolscript::{
     Files, Sandbox,
-    files::{DirectoryError, GlobQuery, GrepQuery, Quota, WriteMode},
+    files::{DirectoryError, GlobQuery, GrepQuery, WriteBudget, WriteMode},
 };
 
 const MAX_BYTES: u64 = 50 << 20;
@@ -35,7 +35,7 @@ fn a_reader_never_sees_a_mixed_file() {
     const TIMES: usize = 5000;
     let dir = IoDir::new();
     let files = dir.io.files.clone();
-    files.write("f", version(0, TIMES).as_bytes(), WriteMode::Create, &mut Quota::default()).expect("written");
+    files.write("f", version(0, TIMES).as_bytes(), WriteMode::Create, &mut WriteBudget::default()).expect("written");
     let (done, begun) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
@@ -53,9 +53,9 @@ fn a_reader_never_sees_a_mixed_file() {
         for number in 1..=1000 {
             if number % 10 == 0 {
                 let old = format!("{:08} ", number - 1);
-                files.edit("f", &old, &format!("{number:08} "), true, &mut Quota::default()).expect("edited");
+                files.edit("f", &old, &format!("{number:08} "), true, &mut WriteBudget::default()).expect("edited");
             } else {
-                files.write("f", version(number, TIMES).as_bytes(), WriteMode::Overwrite, &mut Quota::default()).expect("written");
+                files.write("f", version(number, TIMES).as_bytes(), WriteMode::Overwrite, &mut WriteBudget::default()).expect("written");
             }
         }
         done.store(true, Ordering::Relaxed);
@@ -71,16 +71,16 @@ fn a_reader_never_sees_a_mixed_file() {
 fn edits_at_once_lose_nothing() {
     let dir = IoDir::new();
     let files = dir.io.files.clone();
-    files.write("f", b"", WriteMode::Create, &mut Quota::default()).expect("written");
+    files.write("f", b"", WriteMode::Create, &mut WriteBudget::default()).expect("written");
     let names: Vec<String> = (0..8).map(|thread| format!("<{thread}>")).collect();
-    files.write("f", names.concat().as_bytes(), WriteMode::Overwrite, &mut Quota::default()).expect("written");
+    files.write("f", names.concat().as_bytes(), WriteMode::Overwrite, &mut WriteBudget::default()).expect("written");
     std::thread::scope(|scope| {
         for name in &names {
             let files = &files;
             scope.spawn(move || {
                 for _ in 0..50 {
-                    files.edit("f", name, &format!("{name}x"), false, &mut Quota::default()).expect("edited");
-                    files.write("f", b"+", WriteMode::Append, &mut Quota::default()).expect("appended");
+                    files.edit("f", name, &format!("{name}x"), false, &mut WriteBudget::default()).expect("edited");
+                    files.write("f", b"+", WriteMode::Append, &mut WriteBudget::default()).expect("appended");
                 }
             });
         }
@@ -98,9 +98,9 @@ fn writer_that_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     let files = Files::new(folder).expect("an io dir");
     for number in 1.. {
-        files.write("f", version(number, KILLED_TIMES).as_bytes(), WriteMode::Overwrite, &mut Quota::default()).expect("written");
+        files.write("f", version(number, KILLED_TIMES).as_bytes(), WriteMode::Overwrite, &mut WriteBudget::default()).expect("written");
         files
-            .write(&format!("made/{number}"), version(number, 1000).as_bytes(), WriteMode::Create, &mut Quota::default())
+            .write(&format!("made/{number}"), version(number, 1000).as_bytes(), WriteMode::Create, &mut WriteBudget::default())
             .expect("written");
     }
 }
@@ -177,9 +177,9 @@ async fn temporary_files_are_hidden_from_every_call_and_swept() {
     assert_eq!(dir.result::<Vec<String>>("return io.list()").await, ["f"]);
     let message: String = dir.result("return (select(2, pcall(io.open, '.toolscript-tmp/left-behind')))").await;
     assert_eq!(message, "path cannot contain '.toolscript-tmp', a reserved name");
-    assert!(matches!(dir.io.files.folder(".toolscript-tmp"), Err(DirectoryError::Reserved)));
-    let limited = dir.io.files.clone().with_disk_limit(1100).expect("counted");
-    limited.write("f", b"z", WriteMode::Append, &mut Quota::default()).expect("what is left behind does not count");
+    assert!(matches!(dir.io.files.subdirectory(".toolscript-tmp"), Err(DirectoryError::Reserved)));
+    let limited = dir.io.files.clone().with_disk_quota(1100).expect("counted");
+    limited.write("f", b"z", WriteMode::Append, &mut WriteBudget::default()).expect("what is left behind does not count");
 
     assert!(left.exists());
     Files::new(dir.path()).expect("an io dir");
@@ -189,7 +189,7 @@ async fn temporary_files_are_hidden_from_every_call_and_swept() {
 #[test]
 fn what_somebody_is_writing_is_not_swept() {
     let dir = IoDir::new();
-    dir.io.files.write("f", b"x", WriteMode::Create, &mut Quota::default()).expect("written");
+    dir.io.files.write("f", b"x", WriteMode::Create, &mut WriteBudget::default()).expect("written");
     let left = dir.path().join(".toolscript-tmp/being-written");
     fs::write(&left, "x").expect("a file");
     let folder = fs::File::open(dir.path().join(".toolscript-tmp")).expect("the folder");
@@ -211,7 +211,7 @@ fn many_processes_and_threads_write_and_open_at_once() {
             scope.spawn(move || {
                 for number in 0..100 {
                     let files = Files::new(&path).expect("an io dir");
-                    files.write(&format!("{thread}/{number}"), b"whole", WriteMode::Create, &mut Quota::default()).expect("written");
+                    files.write(&format!("{thread}/{number}"), b"whole", WriteMode::Create, &mut WriteBudget::default()).expect("written");
                 }
             });
         }

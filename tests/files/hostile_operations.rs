@@ -17,7 +17,7 @@ use std::{
 };
 use toolscript::{
     Files, Sandbox,
-    files::{FileContents, FileError, GlobQuery, GrepQuery, Quota, WriteMode},
+    files::{FileContents, FileError, GlobQuery, GrepQuery, WriteBudget, WriteMode},
     sandbox::Backend,
 };
 
@@ -54,9 +54,9 @@ async fn every_operation(sandbox: &Sandbox, path: &str) -> Vec<Answer> {
         ("write overwrite", sandbox.write(path, "attack", WriteMode::Overwrite).await.map(|written| written.name)),
         ("write append", sandbox.write(path, "attack", WriteMode::Append).await.map(|written| written.name)),
         ("upload", sandbox.upload(vec![(path.into(), b"attack".to_vec())]).await.remove(0).map(|written| written.name)),
-        ("grep", sandbox.grep(GrepQuery::new("secret").in_path(path)).await.map(|found| format!("{:?}", found.matches))),
+        ("grep", sandbox.grep(GrepQuery::new("secret").with_path(path)).await.map(|found| format!("{:?}", found.matches))),
         ("list", sandbox.list(path).await.map(|infos| format!("{infos:?}"))),
-        ("glob", sandbox.glob(GlobQuery::new("*").in_folder(path)).await.map(|found| format!("{:?}", found.entries))),
+        ("glob", sandbox.glob(GlobQuery::new("*").with_path(path)).await.map(|found| format!("{:?}", found.entries))),
         ("working folder", sandbox.clone().with_working_directory(path).map(|_| String::new())),
         ("remove", sandbox.remove(path).await),
     ];
@@ -270,7 +270,7 @@ fn nothing_is_made_by_looking() {
     let dir = IoDir::new();
     let files: &Files = &dir.io.files;
     assert!(files.read_raw("a/b", 10).is_err() && files.remove("a").is_err() && files.list("a").is_err());
-    assert!(files.edit("a", "x", "y", true, &mut Quota::default()).is_err() && files.read("a", 1, None, 10, &|| true).is_err());
+    assert!(files.edit("a", "x", "y", true, &mut WriteBudget::default()).is_err() && files.read("a", 1, None, 10, &|| true).is_err());
     assert!(files.glob(&GlobQuery::new("**"), &|| true).is_ok() && files.grep(&GrepQuery::new("x"), &|| true).is_ok());
     assert!(!dir.path().exists());
 }
@@ -354,12 +354,12 @@ fn a_limit_on_file_sizes_is_an_error_and_not_the_end() {
 #[ignore = "started by another test, in a place with small files"]
 fn with_a_limit_on_file_sizes() {
     let files = Files::new("io").expect("an io dir");
-    files.write("f", b"small", WriteMode::Create, &mut Quota::default()).expect("written");
+    files.write("f", b"small", WriteMode::Create, &mut WriteBudget::default()).expect("written");
     let large = "x".repeat(100_000);
     for mode in [WriteMode::Overwrite, WriteMode::Append] {
-        let error = files.write("f", large.as_bytes(), mode, &mut Quota::default()).expect_err("too large").to_string();
+        let error = files.write("f", large.as_bytes(), mode, &mut WriteBudget::default()).expect_err("too large").to_string();
         assert_eq!(error, "f: File too large");
     }
-    assert_eq!(files.edit("f", "s", &large, false, &mut Quota::default()).expect_err("too large").to_string(), "f: File too large");
+    assert_eq!(files.edit("f", "s", &large, false, &mut WriteBudget::default()).expect_err("too large").to_string(), "f: File too large");
     assert_eq!(files.read_raw("f", 10).expect("read"), b"small");
 }

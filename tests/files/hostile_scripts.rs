@@ -121,7 +121,7 @@ async fn an_io_dir_is_made_without_following_a_link() {
     fs::create_dir(&elsewhere).expect("a folder");
     assert_eq!(dir.result::<String>(script).await, "x: Not a directory");
     assert!(picture(&elsewhere).is_empty());
-    assert!(matches!(Files::new(dir.path()), Err(DirectoryError::Link)));
+    assert!(matches!(Files::new(dir.path()), Err(DirectoryError::Symlink)));
     fs::remove_file(dir.path()).expect("the link is gone");
     assert_eq!(dir.result::<String>("return io.type(io.open('x', 'w'))").await, "file");
     assert!(dir.path().join("x").exists(), "each run looks again");

@@ -392,7 +392,7 @@ proptest! {
         prop_assert!(on_disk == model.disk.all(), "other contents than in the model");
         prop_assert!(on_disk == native.disk.all(), "other contents than in native files");
 
-        let touched: Vec<_> = run.outcome.files_touched.iter().map(|file| (file.name.clone(), file.op, file.bytes, file.cut)).collect();
+        let touched: Vec<_> = run.outcome.files_touched.iter().map(|file| (file.name.clone(), file.op, file.bytes, file.truncated)).collect();
         let expected: Vec<_> = model.touched.iter().map(|(name, append)| match on_disk.get(name) {
             None => (name.clone(), FileOperation::Remove, None, false),
             Some(content) => {

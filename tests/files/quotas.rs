@@ -11,7 +11,7 @@ use std::{
 use toolscript::{
     ErrorKind, Run, Script,
     engine::Listener,
-    files::{Quota, WriteMode},
+    files::{WriteBudget, WriteMode},
 };
 
 /// Bytes of all files below the io dir.
@@ -200,7 +200,7 @@ async fn a_file_that_does_not_fit_into_memory_is_an_error_that_can_be_caught() {
 #[tokio::test]
 async fn files_that_are_removed_while_they_are_open_count_until_they_are_closed() {
     let mut dir = IoDir::new();
-    dir.io.files = dir.io.files.clone().with_disk_limit(100_000).expect("counted");
+    dir.io.files = dir.io.files.clone().with_disk_quota(100_000).expect("counted");
     let script = "local open, written = {}, 0
         local ok, message = pcall(function()
             for i = 1, 20 do
@@ -217,7 +217,7 @@ async fn files_that_are_removed_while_they_are_open_count_until_they_are_closed(
         io.open('g', 'w'):write(('x'):rep(90000)):close()
         return written, (message:gsub('script:%d+: ', ''))";
     let (written, message): (u64, String) = dir.result(script).await;
-    assert_eq!(message, "disk limit exceeded (100000 bytes for all files)");
+    assert_eq!(message, "disk quota exceeded (100000 bytes for all files)");
     assert!((60_000..=100_000).contains(&written), "{written}");
     // A run that is dropped with such files open gives them back too.
     dir.result::<()>("os.remove('g') for i = 1, 3 do local f = io.open('f', 'w') f:write(('x'):rep(25000)):flush() os.remove('f') end")
@@ -229,14 +229,14 @@ async fn files_that_are_removed_while_they_are_open_count_until_they_are_closed(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn races_of_removing_replacing_and_emptying_leave_the_count_exact() {
     let mut dir = IoDir::new();
-    dir.io.files = dir.io.files.clone().with_disk_limit(1_000_000).expect("counted");
+    dir.io.files = dir.io.files.clone().with_disk_quota(1_000_000).expect("counted");
     let replacing = std::thread::spawn({
         let files = dir.io.files.clone();
         move || {
             for size in 0..1000 {
-                let _ = files.write("f", &vec![b'x'; 1000 + size], WriteMode::Overwrite, &mut Quota::default());
-                let _ = files.edit("f", "x", "yy", true, &mut Quota::default());
-                let _ = files.write("f", &[b'x'; 1000], WriteMode::Append, &mut Quota::default());
+                let _ = files.write("f", &vec![b'x'; 1000 + size], WriteMode::Overwrite, &mut WriteBudget::default());
+                let _ = files.edit("f", "x", "yy", true, &mut WriteBudget::default());
+                let _ = files.write("f", &[b'x'; 1000], WriteMode::Append, &mut WriteBudget::default());
             }
         }
     });
@@ -250,6 +250,6 @@ async fn races_of_removing_replacing_and_emptying_leave_the_count_exact() {
     assert!(one.outcome.result.is_ok() && other.outcome.result.is_ok());
     let _ = dir.io.files.remove("f");
     let all = 1_000_000 - 1024;
-    dir.io.files.write("g", &vec![0; all], WriteMode::Create, &mut Quota::default()).expect("all of it is free");
-    assert!(dir.io.files.write("g", b"1", WriteMode::Append, &mut Quota::default()).is_err(), "and no more");
+    dir.io.files.write("g", &vec![0; all], WriteMode::Create, &mut WriteBudget::default()).expect("all of it is free");
+    assert!(dir.io.files.write("g", b"1", WriteMode::Append, &mut WriteBudget::default()).is_err(), "and no more");
 }

@@ -93,7 +93,7 @@ async fn a_script_works_where_it_is_told_to() {
     let escaped = sandbox.exec("io.open('../a')", options.clone()).await;
     assert_eq!(escaped.output.lines().next(), Some("error: runtime: script:1: path cannot contain '..' traversal"));
     let refused = sandbox.exec("return 1", options.with_working_directory("../..")).await;
-    assert_eq!((refused.output.as_str(), refused.exit_code), ("error: the working folder: path cannot contain '..' traversal\n", 2));
+    assert_eq!((refused.output.as_str(), refused.exit_code), ("error: invalid working directory: path cannot contain '..' traversal\n", 2));
     // Without a working folder `~` is a name like any other.
     dir.result::<()>("io.open('~/x', 'w'):close()").await;
     assert!(dir.path().join("~/x").exists());
@@ -184,14 +184,14 @@ async fn a_backend_counts_from_0_and_its_paths_from_home() {
     let backend: Box<dyn Backend> = Box::new(sandbox(&dir).with_working_directory("desk").expect("a folder"));
     backend.write("/a/lines", "one\ntwo\nthree\n").await.expect("written");
     backend.write("here", "three").await.expect("written");
-    assert_eq!(backend.read("/a/lines", 1, 1).await.as_deref(), Ok("     2\ttwo\n(1 of 3 lines; go on with offset 2)"));
+    assert_eq!(backend.read("/a/lines", 1, 1).await.as_deref(), Ok("     2\ttwo\n(1 of 3 lines; continue with offset 2)"));
     assert_eq!(backend.read("/a/lines", 2, 1).await.as_deref(), Ok("     3\tthree\n"));
     let past = backend.read("/a/lines", 3, 1).await.expect_err("past the end");
     assert_eq!(past.to_string(), "a/lines: the offset is past the end; the file has 3 lines");
     backend.write("/empty", "").await.expect("written");
     assert_eq!(backend.read("/empty", 0, 10).await.as_deref(), Ok("(the file is empty)"));
     fs::write(dir.path().join("binary"), b"\0").expect("a file");
-    assert_eq!(backend.read("/binary", 0, 10).await.expect_err("no text").to_string(), "/binary: it is no text");
+    assert_eq!(backend.read("/binary", 0, 10).await.expect_err("no text").to_string(), "/binary: not a text file");
 
     let found = backend.grep("three", "/", None).await.expect("found");
     let places: Vec<(&str, u64)> = found.matches.iter().map(|found| (found.name.as_str(), found.line)).collect();

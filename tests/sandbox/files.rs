@@ -42,19 +42,22 @@ async fn lines_are_read_from_an_offset_and_up_to_a_limit() {
     let sandbox = sandbox(&dir);
     put(&dir, "five", "one\ntwo\nthree\nfour\nfive");
     let all = text(&sandbox, "five", 1, None).await;
-    assert_eq!((all.text.as_str(), all.first, all.lines, all.total_lines, all.bytes), ("one\ntwo\nthree\nfour\nfive", 1, 5, 5, 23));
-    assert_eq!((all.cut_by, all.line_cut, all.next), (None, false, None));
+    assert_eq!((all.text.as_str(), all.first_line, all.lines, all.total_lines, all.bytes), ("one\ntwo\nthree\nfour\nfive", 1, 5, 5, 23));
+    assert_eq!((all.truncated_by, all.line_truncated, all.next_line), (None, false, None));
     assert_eq!(all.numbered(), "     1\tone\n     2\ttwo\n     3\tthree\n     4\tfour\n     5\tfive");
 
     let middle = text(&sandbox, "five", 2, Some(2)).await;
-    assert_eq!((middle.text.as_str(), middle.first, middle.lines, middle.total_lines), ("two\nthree\n", 2, 2, 5));
-    assert_eq!((middle.cut_by, middle.next), (Some(TruncatedBy::Lines), Some(4)));
+    assert_eq!((middle.text.as_str(), middle.first_line, middle.lines, middle.total_lines), ("two\nthree\n", 2, 2, 5));
+    assert_eq!((middle.truncated_by, middle.next_line), (Some(TruncatedBy::Lines), Some(4)));
     assert_eq!(middle.numbered(), "     2\ttwo\n     3\tthree\n");
 
     let last = text(&sandbox, "five", 5, Some(1)).await;
-    assert_eq!((last.text.as_str(), last.cut_by, last.next), ("five", None, None));
+    assert_eq!((last.text.as_str(), last.truncated_by, last.next_line), ("five", None, None));
     let none = text(&sandbox, "five", 3, Some(0)).await;
-    assert_eq!((none.text.as_str(), none.lines, none.total_lines, none.cut_by, none.next), ("", 0, 5, Some(TruncatedBy::Lines), Some(3)));
+    assert_eq!(
+        (none.text.as_str(), none.lines, none.total_lines, none.truncated_by, none.next_line),
+        ("", 0, 5, Some(TruncatedBy::Lines), Some(3))
+    );
 
     assert_eq!(message(sandbox.read("five", 6, None).await), "five: the offset is past the end; the file has 5 lines");
     assert_eq!(message(sandbox.read("five", u64::MAX, Some(u64::MAX)).await), "five: the offset is past the end; the file has 5 lines");
@@ -81,23 +84,23 @@ async fn what_is_too_much_is_cut_between_lines_and_says_where_to_go_on() {
     let sandbox = sandbox(&dir);
     put(&dir, "many", "x\n".repeat(2500));
     let first = text(&sandbox, "many", 1, None).await;
-    assert_eq!((first.lines, first.total_lines, first.cut_by, first.next), (2000, 2500, Some(TruncatedBy::Lines), Some(2001)));
+    assert_eq!((first.lines, first.total_lines, first.truncated_by, first.next_line), (2000, 2500, Some(TruncatedBy::Lines), Some(2001)));
     assert_eq!(text(&sandbox, "many", 1, Some(9999)).await, first);
     let rest = text(&sandbox, "many", 2001, None).await;
-    assert_eq!((rest.lines, rest.cut_by, rest.next), (500, None, None));
+    assert_eq!((rest.lines, rest.truncated_by, rest.next_line), (500, None, None));
 
     // 3,000 characters a line: 8 of them are 48,008 bytes.
     put(&dir, "wide", format!("{}\n", "é".repeat(3000)).repeat(100));
     let part = text(&sandbox, "wide", 1, None).await;
-    assert_eq!((part.lines, part.text.len(), part.cut_by, part.next), (8, 8 * 6001, Some(TruncatedBy::Bytes), Some(9)));
-    assert!(!part.line_cut);
+    assert_eq!((part.lines, part.text.len(), part.truncated_by, part.next_line), (8, 8 * 6001, Some(TruncatedBy::Bytes), Some(9)));
+    assert!(!part.line_truncated);
 
     // Reading on from where it says comes by each line once.
     let (mut offset, mut read) = (Some(1), String::new());
     while let Some(from) = offset {
         let part = text(&sandbox, "wide", from, None).await;
         read.push_str(&part.text);
-        offset = part.next;
+        offset = part.next_line;
     }
     assert_eq!(read, get(&dir, "wide"));
 }
@@ -108,19 +111,22 @@ async fn a_line_that_is_too_long_is_cut_inside_and_flagged() {
     let sandbox = sandbox(&dir);
     put(&dir, "long", format!("short\n{}\nlast\n", "日".repeat(400_000)));
     let before = text(&sandbox, "long", 1, None).await;
-    assert_eq!((before.text.as_str(), before.cut_by, before.line_cut, before.next), ("short\n", Some(TruncatedBy::Bytes), false, Some(2)));
+    assert_eq!(
+        (before.text.as_str(), before.truncated_by, before.line_truncated, before.next_line),
+        ("short\n", Some(TruncatedBy::Bytes), false, Some(2))
+    );
     let cut = text(&sandbox, "long", 2, None).await;
     // 51,200 is not a multiple of three.
     assert_eq!((cut.text.len(), cut.lines, cut.total_lines), (51_198, 1, 3));
-    assert_eq!((cut.cut_by, cut.line_cut, cut.next), (Some(TruncatedBy::Bytes), true, Some(3)));
+    assert_eq!((cut.truncated_by, cut.line_truncated, cut.next_line), (Some(TruncatedBy::Bytes), true, Some(3)));
     assert!(cut.text.chars().all(|letter| letter == '日'));
     assert_eq!(text(&sandbox, "long", 3, None).await.text, "last\n");
     put(&dir, "long", "x".repeat(51_201));
     let only = text(&sandbox, "long", 1, None).await;
-    assert_eq!((only.text.len(), only.lines, only.total_lines, only.line_cut, only.next), (51_200, 1, 1, true, None));
+    assert_eq!((only.text.len(), only.lines, only.total_lines, only.line_truncated, only.next_line), (51_200, 1, 1, true, None));
     put(&dir, "long", "x".repeat(51_200));
     let whole = text(&sandbox, "long", 1, None).await;
-    assert_eq!((whole.text.len(), whole.line_cut, whole.cut_by), (51_200, false, None));
+    assert_eq!((whole.text.len(), whole.line_truncated, whole.truncated_by), (51_200, false, None));
 }
 
 #[tokio::test]
@@ -231,7 +237,7 @@ async fn an_edit_replaces_exact_text_and_counts() {
     assert_eq!(get(&dir, "f"), "bb");
 }
 
-const EDIT_TWICE: &str = "f: the text to replace is there 2 times; give more of what is around it, or replace all";
+const EDIT_TWICE: &str = "f: the text to replace occurs 2 times; include more of the surrounding text, or replace all";
 
 #[tokio::test]
 async fn an_edit_keeps_line_endings() {
@@ -282,9 +288,9 @@ async fn a_call_has_a_limit_of_its_own() {
 #[tokio::test]
 async fn the_limit_of_the_disk_holds_for_every_call() {
     let dir = IoDir::new();
-    let files = dir.io.files.clone().with_disk_limit(5000).expect("counted");
+    let files = dir.io.files.clone().with_disk_quota(5000).expect("counted");
     let sandbox = Sandbox::new(engine().clone(), files);
-    let limit = "disk limit exceeded (5000 bytes for all files)";
+    let limit = "disk quota exceeded (5000 bytes for all files)";
     sandbox.write("f", vec![0; 1500], WriteMode::Create).await.expect("written");
     assert_eq!(message(sandbox.write("folder/g", vec![0; 2000], WriteMode::Create).await), limit);
     assert_eq!(message(sandbox.write("g", vec![0; 2000], WriteMode::Append).await), limit);
@@ -302,7 +308,7 @@ async fn the_limit_of_the_disk_holds_for_every_call() {
     let run = sandbox.exec("io.open('h', 'w')", Default::default()).await;
     assert_eq!(
         (run.output.lines().next(), run.exit_code),
-        (Some("error: runtime: script:1: disk limit exceeded (5000 bytes for all files)"), 1)
+        (Some("error: runtime: script:1: disk quota exceeded (5000 bytes for all files)"), 1)
     );
 }
 
@@ -332,7 +338,7 @@ async fn paths_start_at_the_working_folder_and_names_count_from_home() {
     let dir = IoDir::new();
     let home = sandbox(&dir);
     let desk = home.clone().with_working_directory("desk").expect("a folder");
-    assert_eq!((home.working(), desk.working()), (".", "desk"));
+    assert_eq!((home.working_directory(), desk.working_directory()), (".", "desk"));
     assert_eq!(desk.list(".").await.expect("empty before the first write"), []);
     assert_eq!(desk.write("a.txt", "on the desk", WriteMode::Create).await.expect("written").name, "desk/a.txt");
     assert_eq!(desk.write("~/b.txt", "at home", WriteMode::Create).await.expect("written").name, "b.txt");
@@ -340,12 +346,12 @@ async fn paths_start_at_the_working_folder_and_names_count_from_home() {
     assert_eq!(desk.read_raw("~/b.txt").await.expect("read"), b"at home");
     assert_eq!(message(desk.read_raw("b.txt").await), "desk/b.txt: No such file or directory");
     assert_eq!(glob(&desk, "*", ".").await, ["desk/a.txt"]);
-    assert_eq!(grep(&desk, GrepQuery::new("at").in_path("~")).await, ["b.txt:1:at home"]);
+    assert_eq!(grep(&desk, GrepQuery::new("at").with_path("~")).await, ["b.txt:1:at home"]);
     assert_eq!(message(desk.read_raw("../b.txt").await), "path cannot contain '..' traversal");
     assert_eq!(message(desk.read_raw("/b.txt").await), "path must be relative");
     assert_eq!(message(desk.read_raw("~//b.txt").await), "path must be relative");
-    assert_eq!(desk.clone().with_working_directory("drawer").expect("a folder").working(), "desk/drawer");
-    assert_eq!(desk.clone().with_working_directory("~").expect("home").working(), ".");
+    assert_eq!(desk.clone().with_working_directory("drawer").expect("a folder").working_directory(), "desk/drawer");
+    assert_eq!(desk.clone().with_working_directory("~").expect("home").working_directory(), ".");
     assert!(desk.with_working_directory("../..").is_err());
     let names = home.files().list("~").expect("listed");
     assert_eq!(names.iter().map(|info| info.name.as_str()).collect::<Vec<_>>(), ["b.txt", "desk"]);

@@ -1,10 +1,10 @@
 //! `toolscript:sandbox/io`: the files of a run.
 
 use super::{Done, State, begin, blocking, define_blocking, give_way};
-use crate::files::{FileError, FileSession, MAX_BLOCK, MAX_NAMES, MAX_PATH, Mode, Position, Whence};
+use crate::files::{FileError, FileSession, MAX_BLOCK, MAX_NAMES, MAX_PATH, OpenMode, Whence};
 use wasmtime::{
     StoreContextMut,
-    component::{ComponentType, Lift, Linker, Lower, Resource, ResourceType, WasmList},
+    component::{ComponentType, Linker, Lower, Resource, ResourceType, WasmList},
 };
 
 /// A file of the guest's; the number of its handle in the session.
@@ -34,64 +34,9 @@ impl From<FileError> for Error {
         match error {
             FileError::Invalid(message) => Self::Invalid(message.into()),
             // No call of a script's ends in these.
-            FileError::Argument(_) | FileError::Unwanted | FileError::Failed => Self::Invalid(error.to_string()),
+            FileError::Argument(_) | FileError::Interrupted | FileError::Failed => Self::Invalid(error.to_string()),
             FileError::Limit(message) => Self::Limit(message),
-            FileError::Refused { message, number } => Self::Refused(RunRejected { message, number }),
-        }
-    }
-}
-
-#[derive(Clone, Copy, ComponentType, Lift)]
-#[component(enum)]
-#[repr(u8)]
-#[expect(dead_code, reason = "the guest makes them")]
-enum OpenMode {
-    #[component(name = "read")]
-    Read,
-    #[component(name = "write")]
-    Write,
-    #[component(name = "append")]
-    Append,
-    #[component(name = "read-update")]
-    ReadUpdate,
-    #[component(name = "write-update")]
-    WriteUpdate,
-    #[component(name = "append-update")]
-    AppendUpdate,
-}
-
-impl From<OpenMode> for Mode {
-    fn from(mode: OpenMode) -> Self {
-        match mode {
-            OpenMode::Read => Self::Read,
-            OpenMode::Write => Self::Write,
-            OpenMode::Append => Self::Append,
-            OpenMode::ReadUpdate => Self::ReadUpdate,
-            OpenMode::WriteUpdate => Self::WriteUpdate,
-            OpenMode::AppendUpdate => Self::AppendUpdate,
-        }
-    }
-}
-
-#[derive(Clone, Copy, ComponentType, Lift)]
-#[component(enum)]
-#[repr(u8)]
-#[expect(dead_code, reason = "the guest makes them")]
-enum SeekFrom {
-    #[component(name = "start")]
-    Start,
-    #[component(name = "current")]
-    Current,
-    #[component(name = "end")]
-    End,
-}
-
-impl From<SeekFrom> for Whence {
-    fn from(from: SeekFrom) -> Self {
-        match from {
-            SeekFrom::Start => Self::Start,
-            SeekFrom::Current => Self::Current,
-            SeekFrom::End => Self::End,
+            FileError::System { message, number, .. } => Self::Refused(RunRejected { message, number }),
         }
     }
 }
@@ -101,19 +46,6 @@ impl From<SeekFrom> for Whence {
 struct Opened {
     file: Resource<File>,
     allowance: u64,
-}
-
-#[derive(ComponentType, Lower)]
-#[component(record)]
-struct Offset {
-    offset: u64,
-    allowance: u64,
-}
-
-impl From<Position> for Offset {
-    fn from(Position { offset, allowance }: Position) -> Self {
-        Self { offset, allowance }
-    }
 }
 
 /// What every call answers with.
@@ -144,13 +76,13 @@ pub fn add_to_linker<T: State>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
             Ok((written.map_err(Error::from),))
         })
     })?;
-    define_blocking(&mut io, "[method]file.seek", |store, (file, from, offset): (Resource<File>, SeekFrom, i64)| {
-        with_session(store, move |session| session.seek(file.rep(), from.into(), offset).map(Offset::from), nothing_moved)
+    define_blocking(&mut io, "[method]file.seek", |store, (file, whence, offset): (Resource<File>, Whence, i64)| {
+        with_session(store, move |session| session.seek(file.rep(), whence, offset), nothing_moved)
     })?;
     define_blocking(&mut io, "open", |store, (path, mode): (WasmList<u8>, OpenMode)| {
         let path = take_path(store, &path);
         let open = move |session: &FileSession| {
-            let (handle, allowance) = session.open(&path?, mode.into())?;
+            let (handle, allowance) = session.open(&path?, mode)?;
             Ok(Opened { file: Resource::new_own(handle), allowance })
         };
         with_session(store, open, nothing_moved)
@@ -216,7 +148,7 @@ async fn write<T: State>(
     let Some(session) = store.data().as_ref().files.clone() else { return Ok(Err(no_files())) };
     let size = bytes.len();
     // If a stop comes before all of it is done, the file lacks bytes.
-    let announced = session.announce(number, waiting || size > 0);
+    let announced = session.set_pending(number, waiting || size > 0);
     if size == 0 || announced.is_err() {
         return Ok(announced);
     }
