@@ -2,8 +2,9 @@
 
 use super::SECRET;
 use crate::{
+    sandbox::sandbox,
     support::links::{LINKS, Swapper, THROUGH, plant_irregular_files, plant_links},
-    support::{IoDir, engine, picture},
+    support::{IoDir, picture},
 };
 use std::{
     ffi::OsStr,
@@ -68,10 +69,6 @@ pub async fn every_operation(sandbox: &Sandbox, path: &str) -> Vec<Answer> {
 /// Returns `true` if the operation takes a directory.
 fn takes_directory(answer: &Answer) -> bool {
     matches!(answer.operation, "list" | "glob" | "backend ls" | "working directory")
-}
-
-fn sandbox(dir: &IoDir) -> Sandbox {
-    Sandbox::new(engine().clone(), dir.io.clone())
 }
 
 #[tokio::test]
