@@ -1,7 +1,7 @@
 //! The io directory and all operations on the files in it.
 //!
-//! [`Files`] is a directory with operations on whole files. A [`FileSession`] is the use of that directory by one run: its open files,
-//! its write budget and the files that it touched. All operations block, so they must run on a thread that may block.
+//! [`Files`] is a directory with operations on whole files. A run uses the directory through a session, which has its open files, its write
+//! budget and the files that it touched. All operations block, so they must run on a thread that may block.
 //!
 //! This module never follows a symlink, never opens anything but regular files and directories, and never puts a path of the host
 //! into a message.

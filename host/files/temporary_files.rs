@@ -136,7 +136,7 @@ mod unix {
     }
 }
 
-/// A lock that is never acquired. Without locks, leftover files can't be told from files in use, so they are never removed.
+/// A lock that is never acquired. Without locks, leftover files can't be distinguished from files in use, so they are never removed.
 #[cfg(not(unix))]
 struct Lock;
 

@@ -1,9 +1,8 @@
 //! Hostile paths, symlinks and names in file operations outside of scripts: the same attacks as in [`super::hostile_scripts`].
 
-use super::SECRET;
 use crate::{
     sandbox::sandbox,
-    support::links::{LINKS, Swapper, THROUGH, plant_irregular_files, plant_links},
+    support::links::{LINKS, SECRET, Swapper, THROUGH, plant_irregular_files, plant_links},
     support::{IoDir, picture},
 };
 use std::{
@@ -174,9 +173,7 @@ async fn a_directory_that_was_replaced_by_a_symlink_stays_in_use() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replacing_a_file_by_a_symlink_leaks_nothing() {
     let dir = IoDir::new().made();
-    let secret = dir.outside().join("secret");
-    fs::write(&secret, SECRET).expect("a file");
-    let swapper = Swapper::start(dir.path(), secret.clone());
+    let swapper = Swapper::start(&dir);
     let sandbox = sandbox(&dir);
     let (mut succeeded, mut rejected) = (0, 0);
     for _ in 0..100 {
@@ -194,10 +191,8 @@ async fn replacing_a_file_by_a_symlink_leaks_nothing() {
         let searched = sandbox.grep(GrepQuery::new("the host")).await.map_or(0, |found| found.matches.len());
         assert_eq!(searched, 0);
     }
-    let swaps = swapper.stop();
-    assert_eq!(fs::read_to_string(&secret).expect("the secret"), SECRET);
+    swapper.stop();
     assert!(succeeded > 100 && rejected > 100, "{succeeded} succeeded, {rejected} rejected");
-    assert!(swaps > 10, "too few swaps: {swaps}");
 }
 
 #[tokio::test]

@@ -1,8 +1,7 @@
 //! Hostile paths, symlinks and names in scripts: everything is rejected, and nothing outside the io directory is read, created or changed.
 
-use super::SECRET;
 use crate::{
-    support::links::{LINKS, Swapper, THROUGH, plant_irregular_files, plant_links},
+    support::links::{LINKS, SECRET, Swapper, THROUGH, plant_irregular_files, plant_links},
     support::{IoDir, engine, outcome, picture},
 };
 use std::{
@@ -133,9 +132,7 @@ async fn an_io_directory_is_not_created_before_the_first_write() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replacing_a_file_by_a_symlink_leaks_nothing() {
     let dir = IoDir::new().made();
-    let secret = dir.outside().join("secret");
-    fs::write(&secret, SECRET).expect("a file");
-    let swapper = Swapper::start(dir.path(), secret.clone());
+    let swapper = Swapper::start(&dir);
     let script = r#"
         local reads, rejections, leaks, writes = 0, 0, 0, 0
         for round = 1, 500 do
@@ -149,11 +146,9 @@ async fn replacing_a_file_by_a_symlink_leaks_nothing() {
         end
         return reads, rejections, leaks, writes"#;
     let (reads, rejections, leaks, writes): (u32, u32, u32, u32) = dir.result(script).await;
-    let swaps = swapper.stop();
+    swapper.stop();
     assert_eq!(leaks, 0);
-    assert_eq!(fs::read_to_string(&secret).expect("the secret"), SECRET);
     assert!(reads > 0 && rejections > 0 && writes > 0, "{reads} reads, {rejections} rejections, {writes} writes");
-    assert!(swaps > 10, "too few swaps: {swaps}");
 }
 
 #[tokio::test]

@@ -14,10 +14,6 @@ mod quotas;
 #[cfg(target_os = "linux")]
 mod stopped_scripts;
 
-/// A text that no operation inside the io directory may read.
-#[cfg(target_os = "linux")]
-const SECRET: &str = "the secret of the host";
-
 /// Returns the name of a test for the arguments of this test binary. `module` is the `module_path!()` of the test.
 #[cfg(target_os = "linux")]
 fn test_name(module: &str, test: &str) -> String {

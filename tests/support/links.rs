@@ -13,6 +13,9 @@ use std::{
     thread::JoinHandle,
 };
 
+/// A text that no operation inside the io directory may read.
+pub const SECRET: &str = "the secret of the host";
+
 /// The names of the symlinks that [`plant_links`] creates.
 pub const LINKS: [&str; 9] =
     ["to_file", "to_folder", "relative", "relative_out", "chained", "looped", "dangling", "absolute_inside", "to_inner_folder"];
@@ -25,7 +28,7 @@ pub const THROUGH: [&str; 6] =
 pub fn plant_links(dir: &IoDir) {
     let outside = dir.outside().join("outside");
     fs::create_dir(&outside).expect("a directory");
-    fs::write(outside.join("secret"), "the secret of the host").expect("a file");
+    fs::write(outside.join("secret"), SECRET).expect("a file");
     fs::write(dir.path().join("inside"), "inside").expect("a file");
     fs::create_dir(dir.path().join("folder")).expect("a directory");
     let inside = dir.path().join("inside");
@@ -65,32 +68,40 @@ pub fn plant_irregular_files(dir: &IoDir) -> IrregularFiles {
 
 /// A thread that repeatedly replaces files and directories by symlinks.
 pub struct Swapper {
+    /// A file with [`SECRET`], outside the io directory.
+    secret: PathBuf,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<usize>,
 }
 
 impl Swapper {
-    /// Replaces `x` and `folder/x` in a directory by symlinks to a secret, and `folder` by a symlink to the parent directory.
-    pub fn start(root: PathBuf, secret: PathBuf) -> Self {
+    /// Replaces `x` and `folder/x` in the io directory by symlinks to a file with [`SECRET`], and `folder` by a symlink to the parent
+    /// directory.
+    pub fn start(dir: &IoDir) -> Self {
+        let (root, secret) = (dir.path(), dir.outside().join("secret"));
+        fs::write(&secret, SECRET).expect("a file");
+        let target = secret.clone();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             let mut swaps = 0;
             while !stopped.load(Ordering::Relaxed) {
                 // Other threads create directories at the same time, so some rounds fail.
-                swaps += usize::from(swap(&root, &secret).is_ok());
+                swaps += usize::from(swap(&root, &target).is_ok());
                 let _ = (fs::remove_file(root.join("link")), fs::remove_dir_all(root.join("away")));
                 let _ = fs::create_dir(root.join("folder"));
             }
             swaps
         });
-        Self { stop, thread }
+        Self { secret, stop, thread }
     }
 
-    /// Stops the thread, and returns the number of complete rounds.
-    pub fn stop(self) -> usize {
+    /// Stops the thread, and checks that the secret is unchanged and that enough rounds were complete for the attack to be real.
+    pub fn stop(self) {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().expect("the swapper did not panic")
+        let swaps = self.thread.join().expect("the swapper did not panic");
+        assert_eq!(fs::read_to_string(&self.secret).expect("the secret"), SECRET);
+        assert!(swaps > 10, "too few swaps: {swaps}");
     }
 }
 
