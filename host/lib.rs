@@ -84,7 +84,7 @@
 //! assert_eq!((done.output.as_str(), done.exit_code), ("good day\teverybody\n", 0));
 //!
 //! // Names in results are relative to the io directory, which is `~` in paths.
-//! let found = sandbox.grep(GrepQuery::new("good day").in_path("~")).await?;
+//! let found = sandbox.grep(GrepQuery::new("good day").with_path("~")).await?;
 //! assert_eq!((found.matches[0].name.as_str(), found.matches[0].line), ("desk/main.luau", 1));
 //! let FileContents::Text(page) = sandbox.read("~/desk/main.luau", 1, None).await? else { panic!("not text") };
 //! assert_eq!(page.numbered(), "     1\tprint('good day', ...)\n");

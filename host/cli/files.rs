@@ -105,13 +105,13 @@ pub fn files(arguments: &Arguments) -> Result<ExitCode> {
         Command::Ls { path } => list(&files, path, &mut output),
         Command::Cat { path } => cat(&files, path, &mut output),
         Command::Grep { pattern, path, glob, regex, hidden } => {
-            let mut query = GrepQuery::new(pattern).in_path(path);
+            let mut query = GrepQuery::new(pattern).with_path(path);
             (query.glob, query.regex, query.hidden) = (glob.clone(), *regex, *hidden);
             (query.max_matches, query.max_bytes) = (MAX_RESULTS, MAX_RESULT_BYTES);
             grep(&files, &query, &mut output)
         }
         Command::Glob { pattern, path, hidden } => {
-            let mut query = GlobQuery::new(pattern).in_folder(path);
+            let mut query = GlobQuery::new(pattern).with_path(path);
             query.hidden = *hidden;
             (query.max_results, query.max_bytes) = (MAX_RESULTS, MAX_RESULT_BYTES);
             glob(&files, &query, &mut output)
@@ -149,7 +149,7 @@ fn name(info: &FileInfo, output: &Output) -> String {
     let name = one_line(&info.name);
     match info.kind {
         FileKind::File => output.paint(Style::new(), &name),
-        FileKind::Folder => output.paint(DIRECTORY_STYLE, &format!("{name}/")),
+        FileKind::Directory => output.paint(DIRECTORY_STYLE, &format!("{name}/")),
         other => format!("{} {}", output.paint(Style::new(), &name), output.paint(FAINT_STYLE, &format!("({})", other.name()))),
     }
 }
@@ -197,7 +197,7 @@ fn grep(files: &Files, query: &GrepQuery, output: &mut Output) -> Result<ExitCod
     let found = files.grep(query, &|| true)?;
     for found in &found.matches {
         let (path, line) = (output.paint(PATH_STYLE, &one_line(&found.name)), output.paint(LINE_STYLE, &found.line.to_string()));
-        let truncated = if found.cut { output.paint(FAINT_STYLE, " (truncated)") } else { String::new() };
+        let truncated = if found.truncated { output.paint(FAINT_STYLE, " (truncated)") } else { String::new() };
         let text = output.paint(Style::new(), &found.text);
         output.plain(&format!("{path}:{line}:{text}{truncated}"));
     }

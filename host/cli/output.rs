@@ -152,7 +152,7 @@ pub fn print_outcome(outcome: &Outcome) -> io::Result<()> {
 fn describe(file: &TouchedFile) -> String {
     let name = one_line(&file.name);
     let size = file.bytes.map(|bytes| format!(" ({bytes} {})", if bytes == 1 { "byte" } else { "bytes" })).unwrap_or_default();
-    let incomplete = if file.cut { ", incomplete: the script was stopped before all buffered data was written" } else { "" };
+    let incomplete = if file.truncated { ", incomplete: the script was stopped before all buffered data was written" } else { "" };
     format!("{} {name}{size}{incomplete}", file.op.name())
 }
 

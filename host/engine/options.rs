@@ -6,7 +6,7 @@ use super::{
     limits::Limits,
     queue::RunQuota,
 };
-use crate::files::{FileSession, Files, Quota};
+use crate::files::{FileSession, Files, WriteBudget};
 use std::{fmt, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
@@ -147,8 +147,8 @@ impl IoOptions {
     /// Gives access to a directory with the default limits.
     #[must_use]
     pub fn new(files: Files) -> Self {
-        let quota = Quota::default();
-        Self { files, max_bytes: quota.max_bytes(), max_files: quota.max_files(), errors: IoErrorMode::default() }
+        let budget = WriteBudget::default();
+        Self { files, max_bytes: budget.max_bytes(), max_files: budget.max_files(), errors: IoErrorMode::default() }
     }
 
     /// Sets the number of bytes that the run can write in total.
@@ -172,15 +172,15 @@ impl IoOptions {
         self
     }
 
-    /// Returns a new quota for one run or for one file operation.
+    /// Returns a new write budget for one run or for one file operation.
     #[must_use]
-    pub fn quota(&self) -> Quota {
-        Quota::new(self.max_bytes, self.max_files)
+    pub fn write_budget(&self) -> WriteBudget {
+        WriteBudget::new(self.max_bytes, self.max_files)
     }
 
     /// Returns a new session for one run.
     pub(super) fn session(&self) -> FileSession {
-        FileSession::new(self.files.clone(), self.quota())
+        FileSession::new(self.files.clone(), self.write_budget())
     }
 
     /// Returns `errors` as a type of the WIT contract.

@@ -267,7 +267,7 @@ mod tests {
         let run = slow.await.unwrap();
         assert_eq!(run.outcome.result.unwrap_err().kind, ErrorKind::Timeout);
         let [touched] = &run.outcome.files_touched[..] else { panic!("{:?}", run.outcome.files_touched) };
-        assert_eq!((touched.name.as_str(), touched.bytes, touched.cut), ("slow", Some(9), false));
+        assert_eq!((touched.name.as_str(), touched.bytes, touched.truncated), ("slow", Some(9), false));
     }
 
     /// Blocks all writes until the sender is used. The receiver resolves when writes are blocked.
@@ -275,7 +275,7 @@ mod tests {
         let (unblock, unblocked) = std::sync::mpsc::channel();
         let (block, blocked) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
-            let lock = files.shrinking().write().unwrap();
+            let lock = files.truncate_lock().write().unwrap();
             block.send(()).unwrap();
             unblocked.recv().unwrap();
             drop(lock);

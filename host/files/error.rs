@@ -1,106 +1,127 @@
-//! What a script is told when a call on files does not succeed.
+//! The error type of file operations.
 
 use super::path::FilePath;
-use std::io::{self, ErrorKind};
+use std::{
+    io::{self, ErrorKind},
+    mem::discriminant,
+    sync::Arc,
+};
 
-/// Why a call on files did not succeed. The text is for the script: it holds the name that the script used, and nothing of the
-/// host's.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// An error of a file operation.
+///
+/// The message is shown to scripts. It contains the name that the caller used, and no path of the host.
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The path, or the way it is used, breaks a rule.
+    /// The path breaks a rule, or the handle can't be used.
     #[error("{0}")]
     Invalid(&'static str),
-    /// What the call is about does not fit the file: a text that is not in it, a line behind its end, a pattern that means nothing.
+    /// An argument does not fit the file: text that does not occur in it, a line past its end, or an invalid pattern.
     #[error("{0}")]
     Argument(String),
-    /// A limit of the run would be passed: no file was opened, made or removed, and no byte of the call written.
+    /// The operation would exceed a limit or a quota. Nothing was opened, created, written or removed.
     #[error("{0}")]
     Limit(String),
-    /// It took longer than the caller allows, or nobody waits for it any more.
-    #[error("it took too long, or is not wanted any more")]
-    Unwanted,
-    /// A fault of the host's; details are in its log.
+    /// The operation exceeded its time limit, or its caller no longer waits for it.
+    #[error("the operation timed out or was cancelled")]
+    Interrupted,
+    /// An internal error of the host. The log contains the details.
     #[error("the operation failed; the cause is in the host's log")]
     Failed,
-    /// The operating system said no, or would have.
+    /// The operating system rejected the operation, or would have rejected it.
     #[error("{message}")]
-    Refused {
-        /// The name and the reason.
+    System {
+        /// The name of the file, and the reason.
         message: String,
-        /// The error number of Linux, whatever system this is.
+        /// The Linux error number, on every operating system.
         number: i32,
+        /// The error of the operating system, unless the operation was rejected before it was called.
+        source: Option<Arc<io::Error>>,
     },
 }
 
+impl PartialEq for FileError {
+    /// Compares variant, message and error number. The source is not compared.
+    fn eq(&self, other: &Self) -> bool {
+        discriminant(self) == discriminant(other) && self.number() == other.number() && self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for FileError {}
+
 impl FileError {
-    /// What the system said about a file.
-    pub(super) fn system(path: &FilePath, error: &io::Error) -> Self {
-        Self::numbered(path, number(error))
+    fn number(&self) -> Option<i32> {
+        if let Self::System { number, .. } = self { Some(*number) } else { None }
     }
 
-    /// What the system said about some folder on the way, whose name does not matter.
-    pub(super) fn of_folder(error: &io::Error) -> Self {
-        let number = number(error);
-        Self::Refused { message: reason(number).into(), number }
+    /// Converts an error of the operating system on a file.
+    pub(super) fn system(path: &FilePath, error: io::Error) -> Self {
+        let number = linux_number(&error);
+        Self::System { message: format!("{}: {}", path.name(), reason(number)), number, source: Some(Arc::new(error)) }
     }
 
-    /// A symbolic link, wherever it points.
-    pub(super) fn link(path: &FilePath) -> Self {
-        Self::refused(path, LOOP, "symbolic links are not followed")
+    /// Converts an error of the operating system on a directory during a traversal. The message does not name the directory.
+    pub(super) fn traversal(error: io::Error) -> Self {
+        let number = linux_number(&error);
+        Self::System { message: reason(number).into(), number, source: Some(Arc::new(error)) }
     }
 
-    /// A FIFO, a socket or a device.
+    /// The file is a symlink, which is never followed.
+    pub(super) fn symlink(path: &FilePath) -> Self {
+        Self::rejected(path, LOOP, "symbolic links are not followed")
+    }
+
+    /// The file is a FIFO, a socket or a device.
     pub(super) fn irregular(path: &FilePath) -> Self {
-        Self::refused(path, INVALID, "not a regular file")
+        Self::rejected(path, INVALID, "not a regular file")
     }
 
-    /// A folder where a file is needed.
-    pub(super) fn folder(path: &FilePath) -> Self {
-        Self::numbered(path, IS_FOLDER)
+    /// The operation needs a file, and the path names a directory.
+    pub(super) fn is_directory(path: &FilePath) -> Self {
+        Self::numbered(path, IS_DIRECTORY)
     }
 
-    /// No such file, as far as this run is concerned.
-    pub(super) fn missing(path: &FilePath) -> Self {
-        Self::numbered(path, MISSING)
+    /// The file does not exist.
+    pub(super) fn not_found(path: &FilePath) -> Self {
+        Self::numbered(path, NOT_FOUND)
     }
 
-    /// Something is there already.
+    /// The file exists already.
     pub(super) fn exists(path: &FilePath) -> Self {
         Self::numbered(path, EXISTS)
     }
 
-    /// What is asked of a file does not fit it.
+    /// The argument does not fit the file.
     pub(super) fn argument(path: &FilePath, reason: &str) -> Self {
         Self::Argument(format!("{}: {reason}", path.name()))
     }
 
-    /// A handle that was not opened for this.
+    /// The handle was not opened for this operation.
     pub(super) fn wrong_mode(path: &FilePath) -> Self {
         Self::numbered(path, BAD_DESCRIPTOR)
     }
 
     fn numbered(path: &FilePath, number: i32) -> Self {
-        Self::refused(path, number, reason(number))
+        Self::rejected(path, number, reason(number))
     }
 
-    fn refused(path: &FilePath, number: i32, reason: &str) -> Self {
-        Self::Refused { message: format!("{}: {reason}", path.name()), number }
+    fn rejected(path: &FilePath, number: i32, reason: &str) -> Self {
+        Self::System { message: format!("{}: {reason}", path.name()), number, source: None }
     }
 }
 
-const MISSING: i32 = 2;
+const NOT_FOUND: i32 = 2;
 const IO: i32 = 5;
 const BAD_DESCRIPTOR: i32 = 9;
 const EXISTS: i32 = 17;
-const IS_FOLDER: i32 = 21;
+const IS_DIRECTORY: i32 = 21;
 const INVALID: i32 = 22;
 const LOOP: i32 = 40;
 
-/// Errors of files by Linux's numbers, in its words.
+/// File errors by their Linux number, with the messages of Linux.
 const REASONS: [(i32, &str); 20] = [
     (1, "Operation not permitted"),
-    (MISSING, "No such file or directory"),
+    (NOT_FOUND, "No such file or directory"),
     (IO, "Input/output error"),
     (BAD_DESCRIPTOR, "Bad file descriptor"),
     (13, "Permission denied"),
@@ -108,7 +129,7 @@ const REASONS: [(i32, &str); 20] = [
     (EXISTS, "File exists"),
     (18, "Invalid cross-device link"),
     (20, "Not a directory"),
-    (IS_FOLDER, "Is a directory"),
+    (IS_DIRECTORY, "Is a directory"),
     (INVALID, "Invalid argument"),
     (23, "Too many open files in system"),
     (24, "Too many open files"),
@@ -125,16 +146,16 @@ fn reason(number: i32) -> &'static str {
     REASONS.iter().find(|reason| reason.0 == number).map_or("Input/output error", |reason| reason.1)
 }
 
-/// Linux's number for an error of any system; what is not about files is an I/O error.
-fn number(error: &io::Error) -> i32 {
+/// Returns the Linux number for an error of any operating system. An error that is not about files becomes an I/O error.
+fn linux_number(error: &io::Error) -> i32 {
     let native = error.raw_os_error().filter(|number| cfg!(target_os = "linux") && REASONS.iter().any(|reason| reason.0 == *number));
     native.unwrap_or_else(|| match error.kind() {
-        ErrorKind::NotFound => MISSING,
+        ErrorKind::NotFound => NOT_FOUND,
         ErrorKind::PermissionDenied => 13,
         ErrorKind::ResourceBusy => 16,
         ErrorKind::AlreadyExists => EXISTS,
         ErrorKind::NotADirectory => 20,
-        ErrorKind::IsADirectory => IS_FOLDER,
+        ErrorKind::IsADirectory => IS_DIRECTORY,
         ErrorKind::InvalidInput => INVALID,
         ErrorKind::FileTooLarge => 27,
         ErrorKind::StorageFull => 28,
@@ -142,8 +163,8 @@ fn number(error: &io::Error) -> i32 {
         ErrorKind::InvalidFilename => 36,
         ErrorKind::QuotaExceeded => 122,
         _ => {
-            // The script learns nothing from a rare one, the host's owner does.
-            tracing::warn!(%error, "a file operation failed");
+            // The script sees only a generic I/O error, so the details go to the log.
+            tracing::warn!(%error, "file operation failed");
             IO
         }
     })

@@ -1,127 +1,127 @@
-//! Files and folders by their names.
+//! Search for files and directories by name.
 
 use super::{
     MAX_PATH,
+    directory::Files,
     error::FileError,
+    glob_pattern::{GlobPattern, is_hidden},
     list::FileInfo,
-    path::FilePath,
-    pattern::{Pattern, is_hidden},
-    root::Files,
-    walk,
-    walker::Walker,
+    search_root::SearchRoot,
+    traverse::Traversal,
 };
-use cap_std::fs::Dir;
-use std::sync::Arc;
 
-/// Names that are returned, unless the caller wants fewer or more.
+/// The default of [`GlobQuery::max_results`].
 const MAX_RESULTS: usize = 10_000;
+
+/// The default of [`GlobQuery::max_bytes`].
 const MAX_BYTES: usize = 1 << 20;
 
-/// What is looked for by name.
+/// A search for files and directories by name.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct GlobQuery {
-    /// What the paths look like, from the folder on: with `*`, `?`, `[a-z]`, `{a,b}`, and `**` for folders at any depth.
+    /// The pattern for paths relative to [`path`](Self::path): `*`, `?`, `[a-z]`, `{a,b}`, and `**` for directories at any depth.
     pub pattern: String,
-    /// The folder.
+    /// The directory to search.
     pub path: String,
-    /// Whether names that begin with a dot are found by what is not such a dot.
+    /// Lets wildcards match names that begin with a dot. Otherwise such a name matches only a pattern that begins with a dot.
     pub hidden: bool,
-    /// Names at most; 10,000 unless said otherwise.
+    /// The maximum number of results; 10,000 by default.
     pub max_results: usize,
-    /// Bytes of all names together; 1 MiB unless said otherwise.
+    /// The maximum size of all names together; 1 MiB by default.
     pub max_bytes: usize,
 }
 
 impl GlobQuery {
-    /// A query below the folder where paths start.
+    /// Creates a query for the working directory.
     pub fn new(pattern: impl Into<String>) -> Self {
         Self { pattern: pattern.into(), path: ".".into(), hidden: false, max_results: MAX_RESULTS, max_bytes: MAX_BYTES }
     }
 
-    /// The same query below another folder.
+    /// Sets the directory to search.
     #[must_use]
-    pub fn in_folder(mut self, path: impl Into<String>) -> Self {
+    pub fn with_path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
+        self
+    }
+
+    /// Sets whether wildcards match names that begin with a dot.
+    #[must_use]
+    pub fn with_hidden(mut self, hidden: bool) -> Self {
+        self.hidden = hidden;
+        self
+    }
+
+    /// Sets the maximum number of results.
+    #[must_use]
+    pub fn with_max_results(mut self, max_results: usize) -> Self {
+        self.max_results = max_results;
+        self
+    }
+
+    /// Sets the maximum size of all names together.
+    #[must_use]
+    pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_bytes = max_bytes;
         self
     }
 }
 
-/// What was found by name.
+/// The result of a search by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GlobResult {
-    /// Files and folders, in name order; names are paths from the io dir on.
+    /// Files and directories, sorted by name. Names are paths relative to the io directory.
     pub entries: Vec<FileInfo>,
-    /// There are more.
+    /// There are more results than the limits of the query allow.
     pub truncated: bool,
-    /// Names that are not UTF-8, which no pattern fits, paths that are too long, and folders that can't be read.
+    /// The number of skipped entries: names that are not UTF-8, paths that are too long, and directories that can't be read.
     pub skipped: u64,
 }
 
 impl Files {
-    /// Files and folders whose paths fit a pattern. Links are left out and not followed. It blocks; `is_wanted` is asked on the way
-    /// whether to go on.
+    /// Finds files and directories whose paths match a pattern. Symlinks are skipped.
+    ///
+    /// Blocks. `should_continue` is called repeatedly; the search stops when it returns `false`.
     ///
     /// # Errors
     ///
-    /// When the path breaks a rule, there is no such folder, the pattern means nothing, or the search is not wanted any more.
-    pub fn glob(&self, query: &GlobQuery, is_wanted: &dyn Fn() -> bool) -> Result<GlobResult, FileError> {
-        let pattern = Pattern::new(&query.pattern)?;
+    /// Returns an error if the path or the pattern is invalid, the directory does not exist, or the search was stopped.
+    pub fn glob(&self, query: &GlobQuery, should_continue: &dyn Fn() -> bool) -> Result<GlobResult, FileError> {
+        let pattern = GlobPattern::new(&query.pattern)?;
         let path = self.resolve(query.path.as_bytes())?;
-        let mut found = GlobResult::default();
-        let Some(Place { folder, base }) = Place::find(self, &path, &pattern.folders)? else { return Ok(found) };
-        let mut walker = Walker::new(folder, None, is_wanted)?;
+        let mut result = GlobResult::default();
+        let root = SearchRoot::open(self, &path, &pattern.literal_directories)?;
+        let Some(SearchRoot { directory, prefix }) = root else { return Ok(result) };
+        let mut traversal = Traversal::new(directory, None, should_continue)?;
         let mut bytes = 0;
-        while let Some(next) = walker.next()? {
-            if is_hidden(next.name()) && !query.hidden && !pattern.asks_for(next.name()) {
+        while let Some(entry) = traversal.next()? {
+            if is_hidden(entry.name()) && !query.hidden && !pattern.matches_hidden(entry.name()) {
                 continue;
             }
-            if next.is_folder && pattern.reaches(&next.path) {
-                found.skipped += walker.try_enter(&next)?;
+            if entry.is_directory && pattern.can_match_below(&entry.path) {
+                result.skipped += traversal.try_enter(&entry)?;
             }
-            if !pattern.matches(&next.path) {
+            if !pattern.matches(&entry.path) {
                 continue;
             }
-            // What has no path that a call would take is not found.
-            if base.len() + next.path.len() > MAX_PATH {
-                found.skipped += 1;
+            // No operation would accept such a path.
+            if prefix.len() + entry.path.len() > MAX_PATH {
+                result.skipped += 1;
                 continue;
             }
-            bytes += base.len() + next.path.len();
-            if found.entries.len() >= query.max_results || bytes > query.max_bytes {
-                found.truncated = true;
+            bytes += prefix.len() + entry.path.len();
+            if result.entries.len() >= query.max_results || bytes > query.max_bytes {
+                result.truncated = true;
                 break;
             }
-            if let Ok(metadata) = next.folder.symlink_metadata(next.name()) {
-                found.entries.push(FileInfo::new([base.as_str(), &next.path].concat(), &metadata));
+            if let Ok(metadata) = entry.parent.symlink_metadata(entry.name()) {
+                result.entries.push(FileInfo::new([prefix.as_str(), &entry.path].concat(), &metadata));
             }
         }
-        found.skipped += walker.unreadable;
-        // A folder comes before what is in it, and what is next to it may come between.
-        found.entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Ok(found)
-    }
-}
-
-/// Where a walk begins.
-pub struct Place {
-    pub folder: Arc<Dir>,
-    /// What is in front of its paths.
-    pub base: String,
-}
-
-impl Place {
-    /// The folder that a pattern begins with, below the one that was asked for; nothing if there is none.
-    pub fn find(files: &Files, path: &FilePath, folders: &[String]) -> Result<Option<Self>, FileError> {
-        let Some(mut folder) = walk::folder(files, path)? else { return Ok(None) };
-        let mut base = if *path == FilePath::home() { String::new() } else { format!("{}/", path.name()) };
-        for name in folders {
-            // The rules are those of paths.
-            let below = FilePath::parse([&base, name.as_str()].concat().as_bytes())?;
-            let Some(next) = walk::step(&folder, &below, name)? else { return Ok(None) };
-            (folder, base) = (Arc::new(next), format!("{}/", below.name()));
-        }
-        Ok(Some(Self { folder, base }))
+        result.skipped += traversal.unreadable_names;
+        // The traversal orders directories as if their names ended with a slash, so its order is not that of the names.
+        result.entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(result)
     }
 }

@@ -1,220 +1,247 @@
-//! Lines by what is in them.
+//! Search for lines in files.
 
 use super::{
-    MAX_PATH, MAX_TEXT,
+    MAX_PATH,
+    directory::Files,
     error::FileError,
-    glob::Place,
-    handle::Mode,
-    pattern::{MAX_PATTERN, Pattern, is_hidden},
-    quota::Quota,
-    root::Files,
-    search::Search,
-    walk,
-    walker::{Found, Walker},
+    glob_pattern::{GlobPattern, MAX_PATTERN, is_hidden},
+    line_search::LineSearch,
+    open_mode::OpenMode,
+    resolve,
+    search_root::SearchRoot,
+    text_page::MAX_PAGE_BYTES,
+    traverse::{Entry, Traversal},
 };
 use cap_fs_ext::OpenOptionsSyncExt as _;
 use cap_std::fs::File;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use std::io;
 
-/// Lines that are returned, unless the caller wants fewer or more.
+/// The default of [`GrepQuery::max_matches`].
 const MAX_MATCHES: usize = 1000;
 
-/// Bytes that a search for a literal text holds of one file: a line has to fit in them.
-const MAX_HELD: usize = 4 << 20;
+/// The buffer size for a search for literal text. Each line must fit into the buffer.
+const LITERAL_BUFFER: usize = 4 << 20;
 
-/// Bytes that a regular expression may become, and bytes of a file that are held then. A hostile expression takes for each byte as long as
-/// it is large, and can't be interrupted before it has seen all that is held.
-const MACHINES: [(usize, usize); 2] = [(256 << 10, 128 << 10), (1 << 20, 32 << 10)];
+/// Limits on the compiled size of a regular expression, each with the buffer size that is used up to it.
+///
+/// The time that a hostile expression needs per byte grows with its compiled size, and a search can't be interrupted before it has
+/// processed the whole buffer. So a larger expression gets a smaller buffer.
+const REGEX_LIMITS: [(usize, usize); 2] = [(256 << 10, 128 << 10), (1 << 20, 32 << 10)];
 
-/// Bytes that an expression may remember while it runs.
-const MAX_CACHE: usize = 8 << 20;
+/// The size limit of the cache that a regular expression uses while it runs.
+const MAX_REGEX_CACHE: usize = 8 << 20;
 
-/// What is looked for in files.
+/// A search for lines in files.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct GrepQuery {
-    /// The text.
+    /// The text to search for.
     pub pattern: String,
-    /// The folder, or the one file.
+    /// The directory or the file to search.
     pub path: String,
-    /// Which files: a pattern for their names at any depth, or with a slash for their paths from the folder on.
+    /// Restricts the search to matching files. A pattern without a slash matches file names at any depth; a pattern with a slash matches
+    /// paths relative to [`path`](Self::path).
     pub glob: Option<String>,
-    /// Whether the text is a regular expression.
+    /// Interprets [`pattern`](Self::pattern) as a regular expression instead of literal text.
     pub regex: bool,
-    /// Whether files and folders whose names begin with a dot are searched.
+    /// Includes files and directories whose names begin with a dot.
     pub hidden: bool,
-    /// Lines at most; 1,000 unless said otherwise.
+    /// The maximum number of lines; 1,000 by default.
     pub max_matches: usize,
-    /// Bytes of all lines together; 50 KiB unless said otherwise.
+    /// The maximum size of all lines together; 50 KiB by default.
     pub max_bytes: usize,
 }
 
 impl GrepQuery {
-    /// A query for a text in all files below the folder where paths start.
+    /// Creates a query for literal text in all files below the working directory.
     pub fn new(pattern: impl Into<String>) -> Self {
         let (path, glob) = (".".into(), None);
-        Self { pattern: pattern.into(), path, glob, regex: false, hidden: false, max_matches: MAX_MATCHES, max_bytes: MAX_TEXT }
+        Self { pattern: pattern.into(), path, glob, regex: false, hidden: false, max_matches: MAX_MATCHES, max_bytes: MAX_PAGE_BYTES }
     }
 
-    /// The same query below another folder, or in one file.
+    /// Sets the directory or the file to search.
     #[must_use]
-    pub fn in_path(mut self, path: impl Into<String>) -> Self {
+    pub fn with_path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// The same query in files whose names fit a pattern.
+    /// Restricts the search to files that match a glob pattern.
     #[must_use]
     pub fn with_glob(mut self, glob: impl Into<String>) -> Self {
         self.glob = Some(glob.into());
         self
     }
 
-    /// The same query, whose text is a regular expression.
+    /// Sets whether the pattern is a regular expression.
     #[must_use]
-    pub fn as_regex(mut self) -> Self {
-        self.regex = true;
+    pub fn with_regex(mut self, regex: bool) -> Self {
+        self.regex = regex;
         self
     }
 
-    /// What finds the text, and how many bytes of a file it may be given at once.
+    /// Sets whether files and directories are included whose names begin with a dot.
+    #[must_use]
+    pub fn with_hidden(mut self, hidden: bool) -> Self {
+        self.hidden = hidden;
+        self
+    }
+
+    /// Sets the maximum number of lines.
+    #[must_use]
+    pub fn with_max_matches(mut self, max_matches: usize) -> Self {
+        self.max_matches = max_matches;
+        self
+    }
+
+    /// Sets the maximum size of all lines together.
+    #[must_use]
+    pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_bytes = max_bytes;
+        self
+    }
+
+    /// Compiles the pattern, and returns it with the buffer size for the search.
     fn matcher(&self) -> Result<(RegexMatcher, usize), FileError> {
-        let wrong = |reason: &str| FileError::Argument(format!("the pattern can't be used: {reason}"));
+        let invalid = |reason: &str| FileError::Argument(format!("the pattern can't be used: {reason}"));
         if self.pattern.is_empty() {
-            return Err(wrong("it is empty"));
+            return Err(invalid("it is empty"));
         }
         if self.pattern.len() > MAX_PATTERN {
-            return Err(wrong(&format!("at most {MAX_PATTERN} bytes are allowed")));
+            return Err(invalid(&format!("at most {MAX_PATTERN} bytes are allowed")));
         }
         if self.pattern.contains('\n') {
-            return Err(wrong("it has a newline, and is compared with one line at a time"));
+            return Err(invalid("it contains a newline, but each line is matched on its own"));
         }
         let mut builder = RegexMatcherBuilder::new();
-        builder.dfa_size_limit(MAX_CACHE);
+        builder.dfa_size_limit(MAX_REGEX_CACHE);
         let built = if self.regex {
-            // `^` and `$` are where lines begin and end, however they end.
+            // `^` and `$` match at the start and the end of a line, with both kinds of line endings.
             builder.multi_line(true).crlf(true);
-            let mut build = |(size, held)| builder.size_limit(size).build(&self.pattern).map(|matcher| (matcher, held));
-            build(MACHINES[0]).or_else(|_| build(MACHINES[1]))
+            let mut build = |(size, buffer)| builder.size_limit(size).build(&self.pattern).map(|matcher| (matcher, buffer));
+            build(REGEX_LIMITS[0]).or_else(|_| build(REGEX_LIMITS[1]))
         } else {
-            builder.fixed_strings(true).line_terminator(Some(b'\n')).build(&self.pattern).map(|matcher| (matcher, MAX_HELD))
+            builder.fixed_strings(true).line_terminator(Some(b'\n')).build(&self.pattern).map(|matcher| (matcher, LITERAL_BUFFER))
         };
         built.map_err(|error| {
-            // The parser draws a picture of the place first.
+            // The parser prints the pattern with a marker first. The reason is on the last line.
             let text = error.to_string();
-            wrong(text.lines().last().unwrap_or_default().trim().trim_start_matches("error: "))
+            invalid(text.lines().last().unwrap_or_default().trim().trim_start_matches("error: "))
         })
     }
 }
 
-/// What was found in files.
+/// The result of a search for lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GrepResult {
-    /// The lines, file by file in name order.
+    /// The matching lines, grouped by file, in name order.
     pub matches: Vec<GrepMatch>,
-    /// There are more.
+    /// There are more matches than the limits of the query allow.
     pub truncated: bool,
-    /// Files that were searched.
+    /// The number of files that were searched.
     pub files: u64,
-    /// Files that were not, as there is a NUL in their first 8 KiB.
+    /// The number of files that were skipped because their first 8 KiB contain a NUL byte.
     pub binary: u64,
-    /// Files and folders that can't be read or named, or have lines that are too long: of more than 4 MiB, or 128 KiB for a regular
-    /// expression, or 32 KiB for a large one.
+    /// The number of files and directories that can't be read, have an invalid name, or have lines that are too long. A line can have
+    /// 4 MiB; with a regular expression 128 KiB, or 32 KiB if the expression is large.
     pub skipped: u64,
 }
 
-/// A line that was found.
+/// A matching line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GrepMatch {
-    /// The path of the file, relative to the io dir.
+    /// The path of the file, relative to the io directory.
     pub name: String,
-    /// The number of the line; the first one is 1.
+    /// The line number, counted from 1.
     pub line: u64,
-    /// The line, without its ending. What is not UTF-8 in it is U+FFFD.
+    /// The line without its ending. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub text: String,
-    /// It is the start of a line of more than 1 KiB.
-    pub cut: bool,
+    /// The line was truncated to 1 KiB.
+    pub truncated: bool,
 }
 
 impl Files {
-    /// Lines that have a text in them. Links are left out and not followed. It blocks; `is_wanted` is asked on the way whether to go on.
+    /// Finds lines that contain a text or match a regular expression. Symlinks are skipped.
+    ///
+    /// Blocks. `should_continue` is called repeatedly; the search stops when it returns `false`.
     ///
     /// # Errors
     ///
-    /// When the path breaks a rule, there is nothing there, the pattern means nothing, or the search is not wanted any more.
-    pub fn grep(&self, query: &GrepQuery, is_wanted: &dyn Fn() -> bool) -> Result<GrepResult, FileError> {
+    /// Returns an error if the path or a pattern is invalid, the path does not exist, or the search was stopped.
+    pub fn grep(&self, query: &GrepQuery, should_continue: &dyn Fn() -> bool) -> Result<GrepResult, FileError> {
         let matcher = query.matcher()?;
-        let filter = query.glob.as_deref().map(Filter::new).transpose()?;
+        let filter = query.glob.as_deref().map(FileFilter::new).transpose()?;
         let path = self.resolve(query.path.as_bytes())?;
-        let mut search = Search::new(query, matcher, is_wanted);
-        if let Ok((folders, name)) = path.split()
-            && let Some(folder) = walk::existing_folder(self, &path, folders)?
-            && folder.symlink_metadata(name).is_ok_and(|metadata| !metadata.is_dir())
+        let mut search = LineSearch::new(query, matcher, should_continue);
+        if let Ok((directories, name)) = path.split()
+            && let Some(directory) = resolve::existing_directory(self, &path, directories)?
+            && directory.symlink_metadata(name).is_ok_and(|metadata| !metadata.is_dir())
         {
-            // Named by itself, it is what was asked for, whatever its name is.
-            let file = walk::open(self, &path, Mode::Read, &mut Quota::new(0, 0))?.file;
-            search.file(file, path.name().to_owned())?;
-            return Ok(search.found);
+            // A file that the query names is searched even if it is hidden or does not match the glob pattern.
+            search.search(resolve::open_for_reading(self, &path)?, path.name().to_owned())?;
+            return Ok(search.result);
         }
-        // A pattern for names has no folders in front.
-        let folders = filter.as_ref().map_or(&[][..], |filter| &filter.pattern.folders);
-        let Some(Place { folder, base }) = Place::find(self, &path, folders)? else { return Ok(search.found) };
-        let mut walker = Walker::new(folder, None, is_wanted)?;
-        while !search.found.truncated
-            && let Some(next) = walker.next()?
+        let literal_directories = filter.as_ref().map_or(&[][..], |filter| &filter.pattern.literal_directories);
+        let root = SearchRoot::open(self, &path, literal_directories)?;
+        let Some(SearchRoot { directory, prefix }) = root else { return Ok(search.result) };
+        let mut traversal = Traversal::new(directory, None, should_continue)?;
+        while !search.result.truncated
+            && let Some(entry) = traversal.next()?
         {
-            if is_hidden(next.name()) && !query.hidden && !filter.as_ref().is_some_and(|filter| filter.pattern.asks_for(next.name())) {
+            let name = entry.name();
+            if is_hidden(name) && !query.hidden && !filter.as_ref().is_some_and(|filter| filter.pattern.matches_hidden(name)) {
                 continue;
             }
-            if filter.as_ref().is_some_and(|filter| !filter.wants(&next)) {
+            if filter.as_ref().is_some_and(|filter| !filter.includes(&entry)) {
                 continue;
             }
-            if next.is_folder {
-                search.found.skipped += walker.try_enter(&next)?;
-            } else if base.len() + next.path.len() > MAX_PATH {
-                // What has no path that a call would take is not found.
-                search.found.skipped += 1;
+            if entry.is_directory {
+                search.result.skipped += traversal.try_enter(&entry)?;
+            } else if prefix.len() + entry.path.len() > MAX_PATH {
+                // No operation would accept such a path.
+                search.result.skipped += 1;
             } else {
-                match open(&next) {
-                    Ok(Some(file)) => search.file(file, [base.as_str(), &next.path].concat())?,
+                match open(&entry) {
+                    Ok(Some(file)) => search.search(file, [prefix.as_str(), &entry.path].concat())?,
                     Ok(None) => {}
-                    Err(_) => search.found.skipped += 1,
+                    Err(_) => search.result.skipped += 1,
                 }
             }
         }
-        search.found.skipped += walker.unreadable;
-        Ok(search.found)
+        search.result.skipped += traversal.unreadable_names;
+        Ok(search.result)
     }
 }
 
-/// Which files are searched.
-struct Filter {
-    pattern: Pattern,
+/// Selects the files to search.
+struct FileFilter {
+    pattern: GlobPattern,
+    /// The pattern is compared with whole paths instead of names.
     whole_path: bool,
 }
 
-impl Filter {
+impl FileFilter {
     fn new(text: &str) -> Result<Self, FileError> {
-        Ok(Self { pattern: Pattern::new(text)?, whole_path: text.contains('/') })
+        Ok(Self { pattern: GlobPattern::new(text)?, whole_path: text.contains('/') })
     }
 
-    /// Whether a file fits, or something in a folder may.
-    fn wants(&self, found: &Found) -> bool {
-        match (found.is_folder, self.whole_path) {
-            (true, true) => self.pattern.reaches(&found.path),
+    /// Returns `true` if a file matches, or if a directory may contain files that match.
+    fn includes(&self, entry: &Entry) -> bool {
+        match (entry.is_directory, self.whole_path) {
+            (true, true) => self.pattern.can_match_below(&entry.path),
             (true, false) => true,
-            (false, true) => self.pattern.matches(&found.path),
-            (false, false) => self.pattern.matches(found.name()),
+            (false, true) => self.pattern.matches(&entry.path),
+            (false, false) => self.pattern.matches(entry.name()),
         }
     }
 }
 
-/// A regular file; nothing if it is gone, or became something else meanwhile.
-fn open(found: &Found) -> io::Result<Option<File>> {
-    match found.folder.open_with(found.name(), walk::options(Mode::Read).nonblock(true)) {
+/// Opens a regular file. Returns `None` if it was removed or replaced by something else in the meantime.
+fn open(entry: &Entry) -> io::Result<Option<File>> {
+    match entry.parent.open_with(entry.name(), resolve::options(OpenMode::Read).nonblock(true)) {
         Ok(file) => Ok(file.metadata()?.is_file().then_some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

@@ -1,81 +1,28 @@
-//! One open file.
+//! An open file of a session.
 
 use super::{
-    disk::{FileId, Ledger},
+    directory::Files,
+    disk_quota::{FileId, UsageGuard},
     error::FileError,
+    open_mode::OpenMode,
     path::FilePath,
-    quota::Quota,
-    root::Files,
-    touched::Touched,
+    touched_files::TouchedFiles,
+    write_budget::WriteBudget,
 };
 use cap_std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use wasmtime::component::{ComponentType, Lift, Lower};
 
-/// How a file is opened: as Lua's `r`, `w`, `a`, and the same with `+`.
-///
-/// It is also the type `mode` of `wit/io.wit`, which the guest passes.
+/// The point that a seek offset is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ComponentType, Lift)]
 #[component(enum)]
 #[repr(u8)]
-#[expect(dead_code, reason = "the guest creates some of the values")]
-pub enum Mode {
-    /// `r`
-    #[component(name = "read")]
-    Read,
-    /// `w`
-    #[component(name = "write")]
-    Write,
-    /// `a`
-    #[component(name = "append")]
-    Append,
-    /// `r+`
-    #[component(name = "read-update")]
-    ReadUpdate,
-    /// `w+`
-    #[component(name = "write-update")]
-    WriteUpdate,
-    /// `a+`
-    #[component(name = "append-update")]
-    AppendUpdate,
-}
-
-impl Mode {
-    pub fn reads(self) -> bool {
-        !matches!(self, Self::Write | Self::Append)
-    }
-
-    pub fn writes(self) -> bool {
-        self != Self::Read
-    }
-
-    pub fn appends(self) -> bool {
-        matches!(self, Self::Append | Self::AppendUpdate)
-    }
-
-    /// Whether a file that exists loses its contents.
-    pub fn empties(self) -> bool {
-        matches!(self, Self::Write | Self::WriteUpdate)
-    }
-
-    /// Whether a file that does not exist is made.
-    pub fn makes(self) -> bool {
-        self.empties() || self.appends()
-    }
-}
-
-/// Where an offset counts from.
-///
-/// It is also the type `whence` of `wit/io.wit`, which the guest passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ComponentType, Lift)]
-#[component(enum)]
-#[repr(u8)]
-#[expect(dead_code, reason = "the guest creates some of the values")]
+#[expect(dead_code, reason = "some variants are only constructed by lifting them from the guest")]
 pub enum Whence {
     /// The start of the file.
     #[component(name = "start")]
     Start,
-    /// The position.
+    /// The current position.
     #[component(name = "current")]
     Current,
     /// The end of the file.
@@ -83,26 +30,24 @@ pub enum Whence {
     End,
 }
 
-/// A position, and how many bytes the session may still write.
-///
-/// It is also the type `position` of `wit/io.wit`, which the guest receives.
+/// A position in a file, and the number of bytes that the session may still write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ComponentType, Lower)]
 #[component(record)]
 pub struct Position {
-    /// Bytes from the start of the file.
+    /// The position in bytes from the start of the file.
     pub offset: u64,
-    /// What may still be written.
+    /// The number of bytes that the session may still write.
     pub allowance: u64,
 }
 
-/// What a write costs.
+/// The cost of a write.
 #[derive(Clone, Copy, Debug)]
-pub struct Cost {
-    /// Against the run's quota: its bytes, and those of a hole before them.
+pub struct WriteCost {
+    /// The bytes that count against the write budget: the written bytes, and those of a hole before them.
     pub counted: u64,
-    /// On disk: what the file becomes longer by.
+    /// The bytes by which the file grows on disk.
     pub growth: u64,
-    /// Bytes of the file before.
+    /// The size of the file before the write.
     size: u64,
 }
 
@@ -110,41 +55,41 @@ pub struct Cost {
 pub struct Handle {
     file: File,
     path: FilePath,
-    mode: Mode,
-    waiting: bool,
-    /// Where a limit on the disk counts it.
+    mode: OpenMode,
+    has_pending: bool,
+    /// The identity under which the disk quota counts the open file.
     counted: Option<FileId>,
 }
 
 impl Handle {
-    pub fn new(file: File, path: FilePath, mode: Mode) -> Result<Self, FileError> {
-        let mut handle = Self { file, path, mode, waiting: false, counted: None };
-        // As in C: the position of `a` is at the end from the start on, that of `a+` only once something was written.
-        if mode == Mode::Append {
+    pub fn new(file: File, path: FilePath, mode: OpenMode) -> Result<Self, FileError> {
+        let mut handle = Self { file, path, mode, has_pending: false, counted: None };
+        // As in C: the position of `a` is at the end from the start, that of `a+` only after the first write.
+        if mode == OpenMode::Append {
             handle.seek(Whence::End, 0)?;
         }
         Ok(handle)
     }
 
-    /// Counts the file as an open one, if there is a limit on the disk.
+    /// Counts the file as open, if there is a disk quota.
     pub fn count(&mut self, files: &Files) -> Result<(), FileError> {
-        if files.disk().is_some() {
-            // Nobody removes it between the look and the count.
-            let mut ledger = Ledger::open(files);
-            let metadata = self.file.metadata().map_err(|error| FileError::system(&self.path, &error))?;
-            ledger.opened(&metadata);
+        if files.disk_quota().is_some() {
+            // The guard is locked first, so that the file can't be removed before it is counted.
+            let mut usage = UsageGuard::lock(files);
+            let metadata = self.file.metadata().map_err(|error| self.system(error))?;
+            usage.file_opened(&metadata);
             self.counted = Some(FileId::of(&metadata));
         }
         Ok(())
     }
 
-    /// Closes the file. What it takes without a name is free then.
+    /// Closes the file. This releases the disk space of a file that was removed while open.
     pub fn close(self, files: &Files) {
         if let Some(file) = self.counted {
-            // Until it is noted, no new file may have its number.
-            let mut ledger = Ledger::open(files);
+            // The guard is held across both steps, so that no new file gets the same inode before the close is recorded.
+            let mut usage = UsageGuard::lock(files);
             drop(self.file);
-            ledger.closed(file);
+            usage.file_closed(file);
         }
     }
 
@@ -156,72 +101,78 @@ impl Handle {
         self.mode.appends()
     }
 
-    /// Whether the guest holds bytes for this file.
-    pub fn is_waiting(&self) -> bool {
-        self.waiting
+    /// Returns `true` if the guest has bytes for this file in a buffer.
+    pub fn has_pending(&self) -> bool {
+        self.has_pending
     }
 
-    /// Notes whether the guest holds bytes for this file.
-    pub fn wait(&mut self, waiting: bool) -> Result<(), FileError> {
-        self.check_writes()?;
-        self.waiting = waiting;
+    /// Records whether the guest has bytes for this file in a buffer.
+    pub fn set_pending(&mut self, has_pending: bool) -> Result<(), FileError> {
+        self.check_writable()?;
+        self.has_pending = has_pending;
         Ok(())
     }
 
-    /// At most `most` bytes from the position on.
-    pub fn read(&mut self, most: usize) -> Result<Vec<u8>, FileError> {
-        // A small file is not worth a large block.
+    /// Reads at most `max_bytes` bytes from the current position.
+    pub fn read(&mut self, max_bytes: usize) -> Result<Vec<u8>, FileError> {
+        // The buffer is no larger than the rest of the file.
         let rest = usize::try_from(self.remaining()?).unwrap_or(usize::MAX);
-        let mut bytes = vec![0; most.min(rest)];
+        let mut bytes = vec![0; max_bytes.min(rest)];
         let mut size = 0;
         while size < bytes.len() {
             match self.file.read(&mut bytes[size..]) {
                 Ok(0) => break,
                 Ok(count) => size += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(FileError::system(&self.path, &error)),
+                Err(error) => return Err(self.system(error)),
             }
         }
         bytes.truncate(size);
         Ok(bytes)
     }
 
-    /// Bytes that can be read from the position on.
+    /// Returns the number of bytes from the current position to the end of the file.
     pub fn remaining(&mut self) -> Result<u64, FileError> {
         if !self.mode.reads() {
             return Err(FileError::wrong_mode(&self.path));
         }
-        let (position, size) = self.position_and_size().map_err(|error| FileError::system(&self.path, &error))?;
+        let (position, size) = self.position_and_size()?;
         Ok(size.saturating_sub(position))
     }
 
-    /// What writing so many bytes at the position costs.
-    pub fn cost(&mut self, bytes: u64) -> Result<Cost, FileError> {
-        self.check_writes()?;
-        let (position, size) = self.position_and_size().map_err(|error| FileError::system(&self.path, &error))?;
+    /// Returns the cost of a write of this many bytes at the current position.
+    pub fn cost(&mut self, bytes: u64) -> Result<WriteCost, FileError> {
+        self.check_writable()?;
+        let (position, size) = self.position_and_size()?;
         let start = if self.mode.appends() { size } else { position };
         let end = start.saturating_add(bytes);
-        check_file_size(end).map_err(|error| FileError::system(&self.path, &error))?;
-        Ok(Cost { counted: start.saturating_sub(size).saturating_add(bytes), growth: end.saturating_sub(size), size })
+        check_file_size(end).map_err(|error| self.system(error))?;
+        Ok(WriteCost { counted: start.saturating_sub(size).saturating_add(bytes), growth: end.saturating_sub(size), size })
     }
 
-    /// Writes all the bytes, after they were counted.
-    pub fn write(&mut self, bytes: &[u8], quota: &mut Quota, touched: &mut Touched, files: &Files) -> Result<(), FileError> {
-        let _shared = files.shrinking().read();
-        self.write_guarded(bytes, quota, touched, files)
+    /// Counts the bytes, then writes all of them.
+    pub fn write(&mut self, bytes: &[u8], budget: &mut WriteBudget, touched: &mut TouchedFiles, files: &Files) -> Result<(), FileError> {
+        let _shared = files.truncate_lock().read();
+        self.write_locked(bytes, budget, touched, files)
     }
 
-    /// The same, for whoever sees to it that no file becomes shorter meanwhile.
-    pub fn write_guarded(&mut self, bytes: &[u8], quota: &mut Quota, touched: &mut Touched, files: &Files) -> Result<(), FileError> {
-        let mut ledger = Ledger::open(files);
+    /// Does the same as [`write`](Self::write), for a caller that holds [`Files::truncate_lock`].
+    pub fn write_locked(
+        &mut self,
+        bytes: &[u8],
+        budget: &mut WriteBudget,
+        touched: &mut TouchedFiles,
+        files: &Files,
+    ) -> Result<(), FileError> {
+        let mut usage = UsageGuard::lock(files);
         let cost = self.cost(bytes.len() as u64)?;
-        quota.check_write(cost.counted)?;
-        ledger.take(cost.growth)?;
-        self.resized(&mut ledger, cost.growth, 0);
-        quota.write(cost.counted)?;
+        budget.check_write(cost.counted)?;
+        usage.reserve(cost.growth)?;
+        self.record_resize(&mut usage, cost.growth, 0);
+        budget.write(cost.counted)?;
         let mut rest = bytes;
         while !rest.is_empty() {
-            let failed = match self.file.write(rest) {
+            let error = match self.file.write(rest) {
                 Ok(0) => ErrorKind::WriteZero.into(),
                 Ok(count) => {
                     rest = &rest[count..];
@@ -236,44 +187,48 @@ impl Handle {
                 Err(error) => error,
             };
             let grown = self.file.metadata().map_or(cost.growth, |metadata| metadata.len().saturating_sub(cost.size));
-            let missing = cost.growth.saturating_sub(grown);
-            ledger.give_back(missing);
-            self.resized(&mut ledger, 0, missing);
-            return Err(FileError::system(&self.path, &failed));
+            let unused = cost.growth.saturating_sub(grown);
+            usage.release(unused);
+            self.record_resize(&mut usage, 0, unused);
+            return Err(self.system(error));
         }
         Ok(())
     }
 
-    fn resized(&self, ledger: &mut Ledger<'_>, longer: u64, shorter: u64) {
+    fn record_resize(&self, usage: &mut UsageGuard<'_>, grown: u64, shrunk: u64) {
         if let Some(file) = self.counted {
-            ledger.resized(file, longer, shorter);
+            usage.file_resized(file, grown, shrunk);
         }
     }
 
-    /// Moves the position, and answers with it.
-    pub fn seek(&mut self, from: Whence, offset: i64) -> Result<u64, FileError> {
-        let to = match from {
-            Whence::Start => SeekFrom::Start(u64::try_from(offset).map_err(|_| self.invalid())?),
+    /// Moves the position, and returns the new one.
+    pub fn seek(&mut self, whence: Whence, offset: i64) -> Result<u64, FileError> {
+        let target = match whence {
+            Whence::Start => SeekFrom::Start(u64::try_from(offset).map_err(|_| self.system(ErrorKind::InvalidInput.into()))?),
             Whence::Current => SeekFrom::Current(offset),
             Whence::End => SeekFrom::End(offset),
         };
-        self.file.seek(to).map_err(|error| FileError::system(&self.path, &error))
+        self.file.seek(target).map_err(|error| self.system(error))
     }
 
-    fn check_writes(&self) -> Result<(), FileError> {
+    fn check_writable(&self) -> Result<(), FileError> {
         if self.mode.writes() { Ok(()) } else { Err(FileError::wrong_mode(&self.path)) }
     }
 
-    fn invalid(&self) -> FileError {
-        FileError::system(&self.path, &ErrorKind::InvalidInput.into())
+    fn system(&self, error: io::Error) -> FileError {
+        FileError::system(&self.path, error)
     }
 
-    fn position_and_size(&mut self) -> io::Result<(u64, u64)> {
-        Ok((self.file.stream_position()?, self.file.metadata()?.len()))
+    fn position_and_size(&mut self) -> Result<(u64, u64), FileError> {
+        let position = self.file.stream_position().map_err(|error| self.system(error))?;
+        let size = self.file.metadata().map_err(|error| self.system(error))?.len();
+        Ok((position, size))
     }
 }
 
-/// A process that passes its limit on file sizes is sent a signal that ends it, so the limit is looked at first.
+/// Returns an error if a file of this size exceeds the file size limit of the process.
+///
+/// A write past that limit raises a signal that ends the process, so the limit is checked before each write.
 #[cfg(unix)]
 pub fn check_file_size(size: u64) -> io::Result<()> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;

@@ -1,49 +1,52 @@
-//! What is in one folder.
+//! Directory listings.
 
-use super::{error::FileError, path::FilePath, reserved::is_reserved, root::Files, walk};
+use super::{directory::Files, error::FileError, path::FilePath, reserved_names::is_reserved, resolve};
 use cap_std::fs::{Dir, DirEntry, Metadata};
 use std::time::SystemTime;
 
-/// Names that a listing may have, and bytes of them all: the host holds them, and copies them for whoever asked.
+/// The maximum number of names in a listing. The host holds all of them, and copies them for the caller.
 pub const MAX_NAMES: usize = 100_000;
+
+/// The maximum size of all names in a listing together.
 const MAX_NAME_BYTES: usize = 4 << 20;
 
-/// What is known of something in the io dir without opening it.
+/// The metadata of a file or directory in the io directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileInfo {
-    /// The name in its folder in a listing, and the path from the io dir on in a search. One that is not UTF-8 is marked as such.
+    /// The name. In a listing it is relative to the listed directory, in a search result to the io directory. A name that is not UTF-8
+    /// is marked with "(not UTF-8)".
     pub name: String,
-    /// What it is.
+    /// The kind of file.
     pub kind: FileKind,
-    /// Its size, if it is a file.
+    /// The size of a regular file, otherwise 0.
     pub bytes: u64,
-    /// When it was last changed, if the system tells.
+    /// The time of the last change, if the file system has it.
     pub modified: Option<SystemTime>,
 }
 
-/// What something in the io dir is.
+/// The kind of a file in the io directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileKind {
     /// A regular file.
     File,
-    /// A folder.
-    Folder,
-    /// A symbolic link, which nothing follows.
-    Link,
-    /// A FIFO, a socket or a device, which nothing opens.
+    /// A directory.
+    Directory,
+    /// A symlink, which is never followed.
+    Symlink,
+    /// A FIFO, a socket or a device, which is never opened.
     Other,
 }
 
 impl FileKind {
-    /// The word for it.
+    /// Returns the name that is used in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::File => "file",
-            Self::Folder => "folder",
-            Self::Link => "link",
+            Self::Directory => "folder",
+            Self::Symlink => "link",
             Self::Other => "other",
         }
     }
@@ -53,8 +56,8 @@ impl FileInfo {
     pub(super) fn new(name: String, metadata: &Metadata) -> Self {
         let kind = match metadata.file_type() {
             kind if kind.is_file() => FileKind::File,
-            kind if kind.is_dir() => FileKind::Folder,
-            kind if kind.is_symlink() => FileKind::Link,
+            kind if kind.is_dir() => FileKind::Directory,
+            kind if kind.is_symlink() => FileKind::Symlink,
             _ => FileKind::Other,
         };
         let bytes = if kind == FileKind::File { metadata.len() } else { 0 };
@@ -63,32 +66,31 @@ impl FileInfo {
 }
 
 impl Files {
-    /// What is in a folder, sorted by name; a directory that does not exist yet is empty. It blocks.
+    /// Lists a directory, sorted by name. An io directory that does not exist yet is empty. Blocks.
     ///
     /// # Errors
     ///
-    /// When the path breaks a rule, there is no such folder, it can't be read, or has too many names.
+    /// Returns an error if the path is invalid, or the directory does not exist, can't be read or has too many names.
     pub fn list(&self, path: &str) -> Result<Vec<FileInfo>, FileError> {
         let path = self.resolve(path.as_bytes())?;
         let mut infos = Vec::new();
-        let Some(folder) = walk::folder(self, &path)? else { return Ok(infos) };
-        each(&folder, &path, |name, entry| {
-            // What is gone by now is not there.
-            if let Ok(metadata) = folder.symlink_metadata(entry.file_name()) {
+        let Some(directory) = resolve::directory(self, &path)? else { return Ok(infos) };
+        for_each_name(&directory, &path, |name, entry| {
+            // A file that was removed in the meantime is skipped.
+            if let Ok(metadata) = directory.symlink_metadata(entry.file_name()) {
                 infos.push(FileInfo::new(name, &metadata));
             }
-            Ok(())
         })?;
         infos.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(infos)
     }
 }
 
-/// Each name in a folder; one that is not UTF-8 is marked as such.
-pub fn each(folder: &Dir, path: &FilePath, mut visit: impl FnMut(String, &DirEntry) -> Result<(), FileError>) -> Result<(), FileError> {
-    let system = |error| FileError::system(path, &error);
+/// Calls `visit` for each name in a directory, except for reserved ones. A name that is not UTF-8 is marked.
+pub fn for_each_name(directory: &Dir, path: &FilePath, mut visit: impl FnMut(String, &DirEntry)) -> Result<(), FileError> {
+    let system = |error| FileError::system(path, error);
     let (mut count, mut bytes) = (0, 0);
-    for entry in folder.entries().map_err(system)? {
+    for entry in directory.entries().map_err(system)? {
         let entry = entry.map_err(system)?;
         let name = entry.file_name().into_string().unwrap_or_else(|name| format!("{} (not UTF-8)", name.to_string_lossy()));
         if is_reserved(&name) {
@@ -100,7 +102,7 @@ pub fn each(folder: &Dir, path: &FilePath, mut visit: impl FnMut(String, &DirEnt
             let message = format!("{}: too many names to list (max {MAX_NAMES}, {MAX_NAME_BYTES} bytes)", path.name());
             return Err(FileError::Limit(message));
         }
-        visit(name, &entry)?;
+        visit(name, &entry);
     }
     Ok(())
 }

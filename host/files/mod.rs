@@ -1,48 +1,55 @@
-//! The one file layer: a directory of the host's, and everything that may be done beneath it.
+//! The io directory and all operations on the files in it.
 //!
-//! [`Files`] is that directory, the io dir, with operations on whole files. A [`FileSession`] is one run's use of it: its handles, its
-//! quota, what it touched. All of it is blocking work, for threads that may block.
+//! [`Files`] is a directory with operations on whole files. A run uses the directory through a session, which has its open files, its write
+//! budget and the files that it touched. All operations block, so they must run on a thread that may block.
 //!
-//! Nothing in here follows a symbolic link, opens what is not a regular file, or puts a path of the host's into a message.
+//! This module never follows a symlink, never opens anything but regular files and directories, and never puts a path of the host
+//! into a message.
 
-mod disk;
+mod directory;
+mod disk_quota;
+mod disk_usage;
+mod edit;
 mod error;
 mod glob;
+mod glob_pattern;
 mod grep;
 mod handle;
+mod line_search;
 mod list;
+mod open_mode;
+mod page;
 mod path;
-mod pattern;
-mod quota;
 mod read;
-mod reserved;
-mod root;
-mod search;
+mod reserved_names;
+mod resolve;
+mod search_root;
 mod session;
-mod temporary;
-mod touched;
+mod temporary_files;
+mod text_page;
+mod touched_files;
 mod transfer;
-mod tree;
-mod walk;
-mod walker;
-mod window;
+mod traverse;
 mod write;
+mod write_budget;
 
+pub use directory::{DirectoryError, Files};
+pub use edit::EditResult;
 pub use error::FileError;
 pub use glob::{GlobQuery, GlobResult};
 pub use grep::{GrepMatch, GrepQuery, GrepResult};
-pub(crate) use handle::{Mode, Whence};
+pub(crate) use handle::Whence;
 pub(crate) use list::MAX_NAMES;
 pub use list::{FileInfo, FileKind};
+pub(crate) use open_mode::OpenMode;
+pub use page::{FileEntry, FilePage};
 pub(crate) use path::MAX_PATH;
-pub use quota::Quota;
-pub(crate) use read::MAX_TEXT;
-pub use read::{FileContents, TextPage, TruncatedBy};
-pub use root::{DirectoryError, Files};
+pub use read::FileContents;
 pub(crate) use session::{FileReport, FileSession};
-pub use touched::{FileOperation, TouchedFile};
-pub use tree::{FileEntry, FilePage};
-pub use write::{EditResult, WriteMode, WriteResult};
+pub use text_page::{TextPage, TruncatedBy};
+pub use touched_files::{FileOperation, TouchedFile};
+pub use write::{WriteMode, WriteResult};
+pub use write_budget::WriteBudget;
 
-/// Bytes that are moved at once: the host holds a copy of them meanwhile.
+/// The maximum number of bytes that are moved at once. The host holds a copy of them.
 pub(crate) const MAX_BLOCK: usize = 1 << 20;

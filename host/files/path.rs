@@ -1,32 +1,32 @@
-//! The rules for paths, and nothing else. A path that breaks one never reaches the operating system.
+//! The rules for paths. A path that breaks a rule never reaches the operating system.
 
-use super::{error::FileError, reserved};
+use super::{error::FileError, reserved_names};
 
-/// Bytes of a path.
+/// The maximum number of bytes in a path.
 pub const MAX_PATH: usize = 4096;
 
-/// Components of a path: each is a folder to open or to make.
+/// The maximum number of components in a path. Each one is a directory to open or to create.
 pub const MAX_COMPONENTS: usize = 64;
 
-/// Bytes of a component, as file systems have it.
+/// The maximum number of bytes in a component. Common file systems have the same limit.
 const MAX_COMPONENT: usize = 255;
 
-/// A path that keeps to the rules: relative, UTF-8, without `..`. Two spellings of one path are equal.
+/// A valid path: relative, UTF-8, without `..`. Two spellings of the same path are equal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FilePath {
-    /// Joined by single slashes, without `.`; empty for the io dir itself.
+    /// The components, joined by single slashes, without `.`. Empty for the io directory itself.
     name: String,
-    /// Written as only a folder is: with a slash or a dot at its end.
-    folder: bool,
+    /// The path can only name a directory, because it ends with a slash or a dot.
+    is_directory: bool,
 }
 
 impl FilePath {
-    /// The io dir itself.
-    pub fn home() -> Self {
-        Self { name: String::new(), folder: true }
+    /// Returns the path of the io directory itself.
+    pub fn root() -> Self {
+        Self { name: String::new(), is_directory: true }
     }
 
-    /// Checks the bytes that a script gave.
+    /// Checks and normalizes a path.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         if bytes.is_empty() {
             return Err(FileError::Invalid("path cannot be empty"));
@@ -38,7 +38,7 @@ impl FilePath {
             return Err(FileError::Invalid("path cannot contain null bytes"));
         }
         let text = str::from_utf8(bytes).map_err(|_| FileError::Invalid("path is not UTF-8"))?;
-        // What another system takes for a way out is one, too.
+        // Windows also has backslashes, drive letters and alternate data streams.
         if text.starts_with('/') || (cfg!(windows) && text.contains(['\\', ':'])) {
             return Err(FileError::Invalid("path must be relative"));
         }
@@ -49,72 +49,71 @@ impl FilePath {
         if components.len() > MAX_COMPONENTS || components.iter().any(|component| component.len() > MAX_COMPONENT) {
             return Err(FileError::Invalid("path is too long"));
         }
-        if let Some(message) = components.iter().find_map(|component| reserved::error_message(component)) {
+        if let Some(message) = components.iter().find_map(|component| reserved_names::error_message(component)) {
             return Err(FileError::Invalid(message));
         }
-        Ok(Self { name: components.join("/"), folder: text.ends_with('/') || text == "." || text.ends_with("/.") })
+        Ok(Self { name: components.join("/"), is_directory: text.ends_with('/') || text == "." || text.ends_with("/.") })
     }
 
-    /// The path as messages and reports show it.
+    /// Returns the path for messages and reports.
     pub fn name(&self) -> &str {
         if self.name.is_empty() { "." } else { &self.name }
     }
 
-    /// All components, from the io dir on.
+    /// Returns all components, starting at the io directory.
     pub fn components(&self) -> impl Iterator<Item = &str> {
         self.name.split('/').filter(|component| !component.is_empty())
     }
 
-    /// The folders on the way, and the file's own name.
+    /// Splits the path into its parent directories and the name of the file.
     ///
     /// # Errors
     ///
-    /// When the path can only be a folder.
+    /// Returns an error if the path can only name a directory.
     pub fn split(&self) -> Result<(impl Iterator<Item = &str> + Clone, &str), FileError> {
-        if self.folder || self.name.is_empty() {
-            return Err(FileError::folder(self));
+        if self.is_directory || self.name.is_empty() {
+            return Err(FileError::is_directory(self));
         }
-        let (folders, file) = self.name.rsplit_once('/').unwrap_or(("", &self.name));
-        Ok((folders.split('/').filter(|component| !component.is_empty()), file))
+        let (directories, file) = self.name.rsplit_once('/').unwrap_or(("", &self.name));
+        Ok((directories.split('/').filter(|component| !component.is_empty()), file))
     }
 }
 
-/// Where relative paths start.
+/// The directory that relative paths start at.
 #[derive(Clone, Debug)]
-pub enum Start {
-    /// At the io dir, where `~` is a name like any other.
-    Root,
-    /// At a folder in it. The io dir is home there: `~` and what begins with `~/` counts from it.
-    Folder(FilePath),
+pub enum PathBase {
+    /// The io directory. `~` has no special meaning.
+    IoDirectory,
+    /// A directory in the io directory. `~` is the io directory, and paths that begin with `~/` start there.
+    WorkingDirectory(FilePath),
 }
 
-impl Start {
-    /// The path of this start, from the io dir on.
+impl PathBase {
+    /// Returns the path of this directory, relative to the io directory.
     pub fn name(&self) -> &str {
         match self {
-            Self::Root => ".",
-            Self::Folder(folder) => folder.name(),
+            Self::IoDirectory => ".",
+            Self::WorkingDirectory(directory) => directory.name(),
         }
     }
 
-    /// Whether a path is this start or the io dir: both are made at the first write, and are empty before.
-    pub fn is(&self, path: &FilePath) -> bool {
+    /// Returns `true` if the path is this directory or the io directory. Both are created by the first write, and are empty before.
+    pub fn is_base_or_root(&self, path: &FilePath) -> bool {
         path.name.is_empty() || path.name() == self.name()
     }
 
-    /// The path from the io dir on of one that counts from here.
+    /// Converts a path that is relative to this directory to one that is relative to the io directory.
     pub fn resolve(&self, path: &[u8]) -> Result<FilePath, FileError> {
-        let Self::Folder(start) = self else { return FilePath::parse(path) };
+        let Self::WorkingDirectory(base) = self else { return FilePath::parse(path) };
         match path {
-            b"~" | b"~/" => Ok(FilePath::home()),
-
+            b"~" | b"~/" => Ok(FilePath::root()),
             [b'~', b'/', rest @ ..] => FilePath::parse(rest),
-            _ if start.name.is_empty() => FilePath::parse(path),
+            _ if base.name.is_empty() => FilePath::parse(path),
             _ => {
-                // Two paths that keep to the rules may break one together: they are too long.
-                let FilePath { name, folder } = FilePath::parse(path)?;
-                let joined = FilePath::parse([start.name.as_str(), "/", &name].concat().as_bytes())?;
-                Ok(FilePath { folder, ..joined })
+                // Two valid paths may be too long together, so the joined path is checked again.
+                let FilePath { name, is_directory } = FilePath::parse(path)?;
+                let joined = FilePath::parse([base.name.as_str(), "/", &name].concat().as_bytes())?;
+                Ok(FilePath { is_directory, ..joined })
             }
         }
     }
@@ -122,19 +121,19 @@ impl Start {
 
 #[cfg(test)]
 mod tests {
-    use super::{FilePath, Start};
+    use super::{FilePath, PathBase};
     use crate::files::FileError;
 
     fn name(path: &str) -> String {
         FilePath::parse(path.as_bytes()).unwrap().name().to_owned()
     }
 
-    fn refused(path: impl AsRef<[u8]>) -> String {
+    fn rejected(path: impl AsRef<[u8]>) -> String {
         FilePath::parse(path.as_ref()).unwrap_err().to_string()
     }
 
     #[test]
-    fn two_spellings_of_a_path_are_one() {
+    fn spellings_of_the_same_path_are_equal() {
         for path in ["a/b.txt", "./a/b.txt", "a//b.txt", "a/./b.txt", "./././a///././b.txt"] {
             assert_eq!(name(path), "a/b.txt");
         }
@@ -144,46 +143,46 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_has_its_message() {
-        assert_eq!(refused(""), "path cannot be empty");
+    fn every_rule_has_its_own_message() {
+        assert_eq!(rejected(""), "path cannot be empty");
         for path in ["/", "/etc/passwd", "//etc", "/proc/self/mem", "/.."] {
-            assert_eq!(refused(path), "path must be relative");
+            assert_eq!(rejected(path), "path must be relative");
         }
         for path in ["..", "../x", "a/../../x", "a/..", "./../x", "a/../b"] {
-            assert_eq!(refused(path), "path cannot contain '..' traversal");
+            assert_eq!(rejected(path), "path cannot contain '..' traversal");
         }
         for path in ["\0", "\0a", "a\0b", "a\0", "../\0", "/\0"] {
-            assert_eq!(refused(path), "path cannot contain null bytes");
+            assert_eq!(rejected(path), "path cannot contain null bytes");
         }
         for path in [&b"\xff"[..], b"a/\xc3", b"\xed\xa0\x80"] {
-            assert_eq!(refused(path), "path is not UTF-8");
+            assert_eq!(rejected(path), "path is not UTF-8");
         }
         for path in ["x".repeat(256), "x/".repeat(2500), "a/".repeat(65), "x/".repeat(10_000), "é".repeat(128)] {
-            assert_eq!(refused(path), "path is too long");
+            assert_eq!(rejected(path), "path is too long");
         }
         assert_eq!(name(&"é".repeat(127)), "é".repeat(127));
         assert_eq!(name(&"a/".repeat(64)).len(), 127);
     }
 
     #[test]
-    fn the_folder_of_temporary_files_has_no_path() {
+    fn the_directory_of_temporary_files_cannot_be_named() {
         for path in [".toolscript-tmp", ".toolscript-tmp/x", "./.toolscript-tmp/", "a/.toolscript-tmp/b", ".Toolscript-TMP/x"] {
-            assert_eq!(refused(path), "path cannot contain '.toolscript-tmp', a reserved name");
+            assert_eq!(rejected(path), "path cannot contain '.toolscript-tmp', a reserved name");
         }
         assert_eq!(name(".toolscript-tmp2/x.toolscript-tmp"), ".toolscript-tmp2/x.toolscript-tmp");
     }
 
     #[test]
-    fn the_configuration_file_has_no_path() {
+    fn the_configuration_file_cannot_be_named() {
         for path in ["toolscript.toml", "./TOOLSCRIPT.TOML", "a/toolscript.toml", "Toolscript.toml/x", "tool\u{17f}cript.toml"] {
-            assert_eq!(refused(path), "path cannot contain 'toolscript.toml', a reserved name");
+            assert_eq!(rejected(path), "path cannot contain 'toolscript.toml', a reserved name");
         }
         assert_eq!(name("my-toolscript.toml"), "my-toolscript.toml");
     }
 
     #[test]
-    fn paths_start_at_the_working_folder_or_at_home() {
-        let working = Start::Folder(FilePath::parse(b"desk/top/").unwrap());
+    fn paths_start_at_the_working_directory_or_at_the_io_directory() {
+        let working = PathBase::WorkingDirectory(FilePath::parse(b"desk/top/").unwrap());
         let name = |path: &str| working.resolve(path.as_bytes()).map(|path| path.name().to_owned()).map_err(|error| error.to_string());
         for (path, expected) in [
             ("a", "desk/top/a"),
@@ -206,15 +205,15 @@ mod tests {
         }
         assert_eq!(name("").unwrap_err(), "path cannot be empty");
         assert_eq!(name(&"a/".repeat(63)).unwrap_err(), "path is too long");
-        assert_eq!(Start::Root.resolve(b"~/a").unwrap().name(), "~/a");
-        assert_eq!(Start::Folder(FilePath::home()).resolve(b"~/a").unwrap().name(), "a");
+        assert_eq!(PathBase::IoDirectory.resolve(b"~/a").unwrap().name(), "~/a");
+        assert_eq!(PathBase::WorkingDirectory(FilePath::root()).resolve(b"~/a").unwrap().name(), "a");
     }
 
     #[test]
-    fn a_path_that_can_only_be_a_folder_is_no_file() {
+    fn a_path_that_can_only_name_a_directory_is_not_a_file() {
         for path in [".", "a/", "./", "a/.", "a//"] {
             let path = FilePath::parse(path.as_bytes()).unwrap();
-            let Err(FileError::Refused { message, number: 21 }) = path.split().map(|_| ()) else { panic!("{path:?}") };
+            let Err(FileError::System { message, number: 21, .. }) = path.split().map(|_| ()) else { panic!("{path:?}") };
             assert_eq!(message, format!("{}: Is a directory", path.name()));
         }
     }

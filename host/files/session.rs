@@ -1,71 +1,73 @@
-//! One run's use of the io dir: its open files, its quota, what it touched.
+//! The use of the io directory by one run: its open files, its write budget and the files that it touched.
 
 use super::{
     MAX_BLOCK,
-    disk::Ledger,
+    directory::Files,
+    disk_quota::UsageGuard,
     error::FileError,
-    handle::{Handle, Mode, Position, Whence},
+    handle::{Handle, Position, Whence},
     list,
-    quota::Quota,
-    root::Files,
-    touched::{Touched, TouchedFile},
-    walk,
+    open_mode::OpenMode,
+    resolve,
+    touched_files::{TouchedFile, TouchedFiles},
+    write_budget::WriteBudget,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Files open at once: descriptors of the host's, of which a process has few.
+/// The maximum number of open files. Each one uses a file descriptor of the host process.
 const MAX_HANDLES: usize = 64;
 
-/// A session; clones are the same one. Each operation locks it, so that whoever closes it waits for one that is under way.
+/// A session; all clones share it. Each operation locks it, so that closing the session waits for a running operation.
 #[derive(Clone)]
 pub struct FileSession {
-    open: Arc<Mutex<Open>>,
+    state: Arc<Mutex<SessionState>>,
 }
 
-/// What a session came to.
+/// The summary of a session.
 #[derive(Debug, Default)]
 pub struct FileReport {
-    /// The files that it touched, in name order.
+    /// The files that the run touched, in name order.
     pub touched: Vec<TouchedFile>,
-    /// Bytes that it read.
+    /// The number of bytes read.
     pub bytes_read: u64,
-    /// Bytes that counted against its limit.
+    /// The number of bytes that counted against the write budget.
     pub bytes_written: u64,
-    /// Files that it made.
+    /// The number of files created.
     pub files_created: u64,
 }
 
-struct Open {
+struct SessionState {
     files: Files,
-    quota: Quota,
-    touched: Touched,
+    budget: WriteBudget,
+    touched: TouchedFiles,
     handles: Vec<Option<Handle>>,
+    /// Handles to be closed by the next operation.
     closing: Vec<u32>,
     bytes_read: u64,
     closed: bool,
 }
 
 impl FileSession {
-    /// A session within a quota.
-    pub fn new(files: Files, quota: Quota) -> Self {
-        let open =
-            Open { files, quota, touched: Touched::default(), handles: Vec::new(), closing: Vec::new(), bytes_read: 0, closed: false };
-        Self { open: Arc::new(Mutex::new(open)) }
+    /// Creates a session with a write budget.
+    pub fn new(files: Files, budget: WriteBudget) -> Self {
+        let (touched, handles, closing) = (TouchedFiles::default(), Vec::new(), Vec::new());
+        let state = SessionState { files, budget, touched, handles, closing, bytes_read: 0, closed: false };
+        Self { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Opens a file; the number of its handle, and what may still be written.
-    pub fn open(&self, path: &[u8], mode: Mode) -> Result<(u32, u64), FileError> {
-        let mut open = self.lock()?;
-        let path = open.files.resolve(path)?;
-        let slot = open.free_slot()?;
-        let Open { files, quota, touched, handles, .. } = &mut *open;
+    /// Opens a file. Returns the number of its handle, and the number of bytes that can still be written.
+    pub fn open(&self, path: &[u8], mode: OpenMode) -> Result<(u32, u64), FileError> {
+        let mut state = self.lock()?;
+        let path = state.files.resolve(path)?;
+        let slot = state.free_slot()?;
+        let SessionState { files, budget, touched, handles, .. } = &mut *state;
         if mode.writes() {
             touched.check(&path)?;
         }
-        let opened = walk::open(files, &path, mode, quota)?;
-        if mode.appends() && opened.made {
+        let opened = resolve::open(files, &path, mode, budget)?;
+        if mode.appends() && opened.created {
             touched.append(&path);
-        } else if opened.made || mode.empties() {
+        } else if opened.created || mode.truncates() {
             touched.change(&path);
         }
         let mut handle = Handle::new(opened.file, path, mode)?;
@@ -74,123 +76,126 @@ impl FileSession {
             Some(free) => *free = Some(handle),
             None => handles.push(Some(handle)),
         }
-        Ok((u32::try_from(slot).unwrap_or(u32::MAX), open.allowance()))
+        Ok((u32::try_from(slot).unwrap_or(u32::MAX), state.allowance()))
     }
 
-    /// At most `most` bytes, and at most [`MAX_BLOCK`]; none is the end of the file.
-    pub fn read(&self, handle: u32, most: usize) -> Result<Vec<u8>, FileError> {
-        let mut open = self.lock()?;
-        let bytes = open.handle(handle)?.read(most.min(MAX_BLOCK))?;
-        open.bytes_read += bytes.len() as u64;
+    /// Reads at most `max_bytes` bytes, and at most [`MAX_BLOCK`]. An empty result is the end of the file.
+    pub fn read(&self, handle: u32, max_bytes: usize) -> Result<Vec<u8>, FileError> {
+        let mut state = self.lock()?;
+        let bytes = state.handle(handle)?.read(max_bytes.min(MAX_BLOCK))?;
+        state.bytes_read += bytes.len() as u64;
         Ok(bytes)
     }
 
-    /// Bytes from the position to the end.
+    /// Returns the number of bytes from the position to the end of the file.
     pub fn remaining(&self, handle: u32) -> Result<u64, FileError> {
         self.lock()?.handle(handle)?.remaining()
     }
 
-    /// Notes whether bytes for a file are on their way; what may still be written. It never blocks.
-    pub fn announce(&self, handle: u32, waiting: bool) -> Result<u64, FileError> {
-        let mut open = self.lock_always();
-        open.handle(handle)?.wait(waiting)?;
-        Ok(open.allowance())
+    /// Records whether the guest has bytes for a file that are not written yet. Returns the number of bytes that can still be written.
+    ///
+    /// Never waits for the disk.
+    pub fn set_pending(&self, handle: u32, has_pending: bool) -> Result<u64, FileError> {
+        let mut state = self.lock_even_if_closed();
+        state.handle(handle)?.set_pending(has_pending)?;
+        Ok(state.allowance())
     }
 
-    /// Writes all the bytes; what may still be written. `waiting` says that more bytes are on their way.
-    pub fn write(&self, handle: u32, bytes: &[u8], waiting: bool) -> Result<u64, FileError> {
-        let mut open = self.lock()?;
-        let Open { files, quota, touched, handles, .. } = &mut *open;
+    /// Writes all bytes. Returns the number of bytes that can still be written.
+    ///
+    /// `has_pending` says that the guest has more bytes for the file.
+    pub fn write(&self, handle: u32, bytes: &[u8], has_pending: bool) -> Result<u64, FileError> {
+        let mut state = self.lock()?;
+        let SessionState { files, budget, touched, handles, .. } = &mut *state;
         let handle = find(handles, handle)?;
-        // After an error nothing is on its way.
-        handle.wait(false)?;
-        handle.write(bytes, quota, touched, files)?;
-        handle.wait(waiting)?;
-        Ok(open.allowance())
+        // After an error, no bytes are pending.
+        handle.set_pending(false)?;
+        handle.write(bytes, budget, touched, files)?;
+        handle.set_pending(has_pending)?;
+        Ok(state.allowance())
     }
 
-    /// Whether so many bytes may be written at the position of a file, with the hole before them.
+    /// Returns an error if a write of this many bytes, with the hole before them, would exceed a limit.
     pub fn check_write(&self, handle: u32, bytes: u64) -> Result<(), FileError> {
-        let mut open = self.lock()?;
-        let Open { files, quota, handles, .. } = &mut *open;
+        let mut state = self.lock()?;
+        let SessionState { files, budget, handles, .. } = &mut *state;
         let handle = find(handles, handle)?;
         let checked = handle.cost(bytes).and_then(|cost| {
-            quota.check_write(cost.counted)?;
-            Ledger::open(files).check(cost.growth)
+            budget.check_write(cost.counted)?;
+            UsageGuard::lock(files).check(cost.growth)
         });
-        // After an error nothing is on its way.
-        handle.wait(checked.is_ok())?;
+        // After an error, no bytes are pending.
+        handle.set_pending(checked.is_ok())?;
         checked
     }
 
     /// Moves the position.
-    pub fn seek(&self, handle: u32, from: Whence, offset: i64) -> Result<Position, FileError> {
-        let mut open = self.lock()?;
-        let offset = open.handle(handle)?.seek(from, offset)?;
-        Ok(Position { offset, allowance: open.allowance() })
+    pub fn seek(&self, handle: u32, whence: Whence, offset: i64) -> Result<Position, FileError> {
+        let mut state = self.lock()?;
+        let offset = state.handle(handle)?.seek(whence, offset)?;
+        Ok(Position { offset, allowance: state.allowance() })
     }
 
-    /// Lets go of a file; what its handle kept waiting is lost. The next operation closes it, as that may block.
+    /// Marks a file for closing. Pending bytes are lost. The next operation closes it, because closing may block.
     pub fn close(&self, handle: u32) {
-        self.lock_always().closing.push(handle);
+        self.lock_even_if_closed().closing.push(handle);
     }
 
-    /// The names in a folder, sorted; an io dir that does not exist has none. A name that is not UTF-8 is marked as such.
+    /// Returns the sorted names in a directory. An io directory that does not exist yet is empty. A name that is not UTF-8 is marked.
     pub fn list(&self, path: &[u8]) -> Result<Vec<String>, FileError> {
-        let open = self.lock()?;
-        let path = open.files.resolve(path)?;
-        let Some(folder) = walk::folder(&open.files, &path)? else { return Ok(Vec::new()) };
+        let state = self.lock()?;
+        let path = state.files.resolve(path)?;
         let mut names = Vec::new();
-        list::each(&folder, &path, |name, _| {
-            names.push(name);
-            Ok(())
-        })?;
+        let Some(directory) = resolve::directory(&state.files, &path)? else { return Ok(names) };
+        list::for_each_name(&directory, &path, |name, _| names.push(name))?;
         names.sort_unstable();
         Ok(names)
     }
 
     /// Removes a file.
     pub fn remove(&self, path: &[u8]) -> Result<(), FileError> {
-        let mut open = self.lock()?;
-        let path = open.files.resolve(path)?;
-        open.touched.check(&path)?;
-        walk::remove(&open.files, &path)?;
-        open.touched.change(&path);
+        let mut state = self.lock()?;
+        let path = state.files.resolve(path)?;
+        state.touched.check(&path)?;
+        resolve::remove(&state.files, &path)?;
+        state.touched.change(&path);
         Ok(())
     }
 
-    /// The account, if it needs no look at the disk and nothing is under way; the session is closed then.
+    /// Closes the session and returns its report, if this needs no disk access and no operation is running. Otherwise returns `None`.
     pub fn finish_now(&self) -> Option<FileReport> {
-        let mut open = self.open.try_lock().ok()?;
-        let idle = open.touched.is_empty() && open.handles.iter().all(Option::is_none);
-        idle.then(|| open.finish())
+        let mut state = self.state.try_lock().ok()?;
+        let idle = state.touched.is_empty() && state.handles.iter().all(Option::is_none);
+        idle.then(|| state.finish())
     }
 
-    /// Closes the session and all its files; waits for an operation that is under way. Later ones are refused.
+    /// Closes the session and all its files, after a running operation has ended. Later operations return an error.
     pub fn finish(&self) -> FileReport {
-        self.lock_always().finish()
+        self.lock_even_if_closed().finish()
     }
 
-    /// An operation that a stop caught before it began must not be done after the account was taken.
-    fn lock(&self) -> Result<MutexGuard<'_, Open>, FileError> {
-        let mut open = self.lock_always();
-        if open.closed {
+    /// Locks the session, unless it is closed. An operation that starts after the report was made must not run.
+    fn lock(&self) -> Result<MutexGuard<'_, SessionState>, FileError> {
+        let mut state = self.lock_even_if_closed();
+        if state.closed {
             return Err(unknown_handle());
         }
-        open.close_pending();
-        Ok(open)
+        state.close_marked();
+        Ok(state)
     }
 
-    fn lock_always(&self) -> MutexGuard<'_, Open> {
-        // An operation that panicked left counts that are too high at worst.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_even_if_closed(&self) -> MutexGuard<'_, SessionState> {
+        // An operation that panicked can only have left counts that are too high.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Open {
-    /// What may still be written, by the run's quota and by the disk's limit. Nobody is trusted with it: each write is checked.
+impl SessionState {
+    /// Returns the number of bytes that the write budget and the disk quota still allow.
+    ///
+    /// The guest gets this number to limit its buffers. It is not trusted to: each write is checked again.
     fn allowance(&self) -> u64 {
-        self.quota.allowance().min(self.files.disk_left())
+        self.budget.bytes_left().min(self.files.disk_quota_left())
     }
 
     fn free_slot(&self) -> Result<usize, FileError> {
@@ -202,7 +207,7 @@ impl Open {
         find(&mut self.handles, handle)
     }
 
-    fn close_pending(&mut self) {
+    fn close_marked(&mut self) {
         for handle in std::mem::take(&mut self.closing) {
             if let Some(handle) = self.handles.get_mut(handle as usize).and_then(Option::take) {
                 self.close(handle);
@@ -211,8 +216,8 @@ impl Open {
     }
 
     fn close(&mut self, handle: Handle) {
-        if handle.is_waiting() {
-            self.touched.cut(handle.path(), handle.appends());
+        if handle.has_pending() {
+            self.touched.truncate(handle.path(), handle.appends());
         }
         handle.close(&self.files);
     }
@@ -229,14 +234,14 @@ impl Open {
         FileReport {
             touched: std::mem::take(&mut self.touched).report(&self.files),
             bytes_read: self.bytes_read,
-            bytes_written: self.quota.bytes(),
-            files_created: self.quota.files(),
+            bytes_written: self.budget.bytes(),
+            files_created: self.budget.files(),
         }
     }
 }
 
-impl Drop for Open {
-    /// What is open without a name is counted until it is closed.
+impl Drop for SessionState {
+    /// Closes all files, so that the disk quota no longer counts removed files that were still open.
     fn drop(&mut self) {
         self.close_all();
     }
@@ -246,7 +251,7 @@ fn find(handles: &mut [Option<Handle>], handle: u32) -> Result<&mut Handle, File
     handles.get_mut(handle as usize).and_then(Option::as_mut).ok_or_else(unknown_handle)
 }
 
-/// Only a guest that breaks the contract, or a session that has ended, gets here.
+/// Returns the error for a guest that breaks the contract, or for an operation on a closed session.
 fn unknown_handle() -> FileError {
     FileError::Invalid("attempt to use a closed file")
 }

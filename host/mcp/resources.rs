@@ -50,7 +50,7 @@ pub fn list(files: &Files, cursor: Option<&str>, is_wanted: &dyn Fn() -> bool) -
     let page = files.page(after.as_deref(), PAGE, is_wanted).map_err(|error| failed(&error))?;
     let resources = page.entries.iter().map(|entry| describe(&entry.name, Some(entry.bytes))).collect();
     let mut result = ListResourcesResult::with_all_items(resources);
-    if page.more {
+    if page.has_more {
         result.next_cursor = page.entries.last().map(|last| uri(&last.name));
     }
     Ok(result)

@@ -1,6 +1,6 @@
-//! Files and engine as one object, for an agent or a tenant.
+//! An engine and a directory as one object, for one agent or tenant.
 //!
-//! What it does with files is [`Files`]' own work, in a place where it may block; what it runs is the engine's.
+//! File operations call [`Files`] on a thread that may block. Scripts run in the engine.
 
 mod backend;
 mod command;
@@ -15,193 +15,201 @@ use crate::{
     files::{EditResult, FileContents, FileError, FileInfo, Files, GlobQuery, GlobResult, GrepQuery, GrepResult, WriteMode, WriteResult},
     random::random,
 };
-use std::{sync::Arc, time::Instant};
+use std::{fmt, sync::Arc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-/// One directory and what may be done with it: read, write, edit, list, search, and run scripts. Cloning is cheap, and all clones are
-/// the same sandbox.
+/// An engine plus a directory: reads, writes, edits, lists and searches files, and runs scripts. Cloning is cheap, and all clones share
+/// the same directory.
 ///
-/// Paths are relative, as in a script: they start at the [working folder](Self::with_working_directory), and `~/` in front of one means home,
-/// the directory itself. Names in results and errors always count from home. Each call may write as much as one run, by
-/// [`IoOptions::max_bytes`] and [`IoOptions::max_files`], and read as many bytes.
+/// Paths are relative, as in a script. They start at the [working directory](Self::with_working_directory); `~` is the io directory, and
+/// paths that begin with `~/` start there. Names in results and errors are always relative to the io directory. Each operation can write
+/// as much as one run, as set by [`IoOptions::max_bytes`] and [`IoOptions::max_files`], and can read as many bytes.
 ///
-/// Its methods need a tokio runtime. A call whose future is dropped ends what it began with, or stops.
+/// The methods need a tokio runtime. If the future of an operation is dropped, a search stops soon, and other operations may complete in
+/// the background.
 #[derive(Clone)]
 pub struct Sandbox {
     engine: Engine,
     io: IoOptions,
     limits: Limits,
-    share: Option<RunQuota>,
+    run_quota: Option<RunQuota>,
     id: Arc<str>,
 }
 
+impl fmt::Debug for Sandbox {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Sandbox").field("id", &self.id).field("io", &self.io).field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
 impl Sandbox {
-    /// A sandbox with the files of a directory, or with [`IoOptions`] if its limits are not the default ones.
+    /// Creates a sandbox with a directory. Pass [`IoOptions`] instead of [`Files`] to change its limits.
     pub fn new(engine: Engine, io: impl Into<IoOptions>) -> Self {
         let mut io = io.into();
         io.files = io.files.with_home();
         let id = format!("toolscript-{:016x}", random());
-        Self { engine, io, limits: Limits::default(), share: None, id: id.into() }
+        Self { engine, io, limits: Limits::default(), run_quota: None, id: id.into() }
     }
 
-    /// The same sandbox, whose scripts and searches have these limits.
+    /// Sets the limits of scripts. Their timeout is also the time limit of searches.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The same sandbox, whose scripts take part in an engine with others.
+    /// Sets the quota that the runs of this sandbox share with other runs of the engine.
     #[must_use]
-    pub fn with_quota(mut self, share: RunQuota) -> Self {
-        self.share = Some(share);
+    pub fn with_quota(mut self, quota: RunQuota) -> Self {
+        self.run_quota = Some(quota);
         self
     }
 
-    /// The same sandbox by another name.
+    /// Sets the identifier.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.id = id.into();
         self
     }
 
-    /// The same sandbox, where relative paths start at a folder inside home, which need not exist yet.
+    /// Sets the directory in the io directory that relative paths start at. It need not exist yet.
     ///
     /// # Errors
     ///
-    /// When the path breaks a rule.
-    pub fn with_working_directory(mut self, folder: &str) -> Result<Self, FileError> {
-        self.io.files = self.io.files.with_working_directory(folder)?;
+    /// Returns an error if the path is invalid.
+    pub fn with_working_directory(mut self, directory: &str) -> Result<Self, FileError> {
+        self.io.files = self.io.files.with_working_directory(directory)?;
         Ok(self)
     }
 
-    /// The name of this sandbox: unique, unless it was given one.
+    /// Returns the identifier. It is random unless it was set.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The files, for those who may block; their paths start at the working folder, too.
+    /// Returns the directory, for callers that may block. Its paths start at the working directory.
     #[must_use]
     pub fn files(&self) -> &Files {
         &self.io.files
     }
 
-    /// Where relative paths start, from home on; `.` is home itself.
+    /// Returns the directory that relative paths start at, relative to the io directory; `.` is the io directory itself.
     #[must_use]
-    pub fn working(&self) -> &str {
-        self.io.files.working()
+    pub fn working_directory(&self) -> &str {
+        self.io.files.working_directory()
     }
 
-    /// Lines of a text from a number on, which counts from 1, or an image, or the bytes of something else; see [`Files::read`].
+    /// Reads lines of a text file, or a whole image or other binary file; see [`Files::read`].
     ///
     /// # Errors
     ///
-    /// As [`Files::read`].
+    /// Returns the errors of [`Files::read`].
     pub async fn read(&self, path: &str, offset: u64, limit: Option<u64>) -> Result<FileContents, FileError> {
         let path = path.to_owned();
-        self.searching(move |io, is_wanted| io.files.read(&path, offset, limit, io.max_bytes, is_wanted)).await
+        self.interruptible(move |io, should_continue| io.files.read(&path, offset, limit, io.max_bytes, should_continue)).await
     }
 
-    /// All bytes of a file.
+    /// Reads all bytes of a file.
     ///
     /// # Errors
     ///
-    /// As [`Files::read_raw`].
+    /// Returns the errors of [`Files::read_raw`].
     pub async fn read_raw(&self, path: &str) -> Result<Vec<u8>, FileError> {
         let path = path.to_owned();
         self.blocking(move |io| io.files.read_raw(&path, io.max_bytes)).await
     }
 
-    /// Writes a file, and makes the folders on its way; see [`Files::write`].
+    /// Writes a file, and creates its missing parent directories; see [`Files::write`].
     ///
     /// # Errors
     ///
-    /// As [`Files::write`].
+    /// Returns the errors of [`Files::write`].
     pub async fn write(&self, path: &str, contents: impl Into<Vec<u8>>, mode: WriteMode) -> Result<WriteResult, FileError> {
         let (path, contents) = (path.to_owned(), contents.into());
-        self.blocking(move |io| io.files.write(&path, &contents, mode, &mut io.quota())).await
+        self.blocking(move |io| io.files.write(&path, &contents, mode, &mut io.write_budget())).await
     }
 
-    /// Replaces a text in a file; see [`Files::edit`].
+    /// Replaces text in a file; see [`Files::edit`].
     ///
     /// # Errors
     ///
-    /// As [`Files::edit`].
+    /// Returns the errors of [`Files::edit`].
     pub async fn edit(&self, path: &str, old: &str, new: &str, all: bool) -> Result<EditResult, FileError> {
         let (path, old, new) = (path.to_owned(), old.to_owned(), new.to_owned());
-        self.blocking(move |io| io.files.edit(&path, &old, &new, all, &mut io.quota())).await
+        self.blocking(move |io| io.files.edit(&path, &old, &new, all, &mut io.write_budget())).await
     }
 
-    /// What is in a folder, sorted by name.
+    /// Lists a directory, sorted by name.
     ///
     /// # Errors
     ///
-    /// As [`Files::list`].
+    /// Returns the errors of [`Files::list`].
     pub async fn list(&self, path: &str) -> Result<Vec<FileInfo>, FileError> {
         let path = path.to_owned();
         self.blocking(move |io| io.files.list(&path)).await
     }
 
-    /// Files and folders whose paths fit a pattern; see [`Files::glob`]. It takes as long as a script may.
+    /// Finds files and directories whose paths match a pattern; see [`Files::glob`]. The time limit is the timeout of scripts.
     ///
     /// # Errors
     ///
-    /// As [`Files::glob`].
+    /// Returns the errors of [`Files::glob`].
     pub async fn glob(&self, query: GlobQuery) -> Result<GlobResult, FileError> {
-        self.searching(move |io, is_wanted| io.files.glob(&query, is_wanted)).await
+        self.interruptible(move |io, should_continue| io.files.glob(&query, should_continue)).await
     }
 
-    /// Lines that have a text in them; see [`Files::grep`]. It takes as long as a script may.
+    /// Finds lines that contain a text or match a regular expression; see [`Files::grep`]. The time limit is the timeout of scripts.
     ///
     /// # Errors
     ///
-    /// As [`Files::grep`].
+    /// Returns the errors of [`Files::grep`].
     pub async fn grep(&self, query: GrepQuery) -> Result<GrepResult, FileError> {
-        self.searching(move |io, is_wanted| io.files.grep(&query, is_wanted)).await
+        self.interruptible(move |io, should_continue| io.files.grep(&query, should_continue)).await
     }
 
-    /// Removes a file, and answers with its path from home on.
+    /// Removes a file, and returns its path relative to the io directory.
     ///
     /// # Errors
     ///
-    /// As [`Files::remove`].
+    /// Returns the errors of [`Files::remove`].
     pub async fn remove(&self, path: &str) -> Result<String, FileError> {
         let path = path.to_owned();
         self.blocking(move |io| io.files.remove(&path)).await
     }
 
-    /// Writes many files, in place of those that exist, with a result for each in their order.
+    /// Writes several files, and returns a result for each, in the same order. Existing files are replaced.
     pub async fn upload(&self, uploads: Vec<(String, Vec<u8>)>) -> Vec<Result<WriteResult, FileError>> {
         let count = uploads.len();
-        let uploaded = self.blocking(move |io| Ok(io.files.upload(uploads, &mut io.quota()))).await;
+        let uploaded = self.blocking(move |io| Ok(io.files.upload(uploads, &mut io.write_budget()))).await;
         uploaded.unwrap_or_else(|error| vec![Err(error); count])
     }
 
-    /// Reads many files, with a result for each in their order.
+    /// Reads several files, and returns a result for each, in the same order.
     pub async fn download(&self, paths: Vec<String>) -> Vec<Result<Vec<u8>, FileError>> {
         let count = paths.len();
         let downloaded = self.blocking(move |io| Ok(io.files.download(paths, io.max_bytes))).await;
         downloaded.unwrap_or_else(|error| vec![Err(error); count])
     }
 
-    async fn searching<R: Send + 'static>(
+    /// Runs an operation that stops at the timeout, or when the future is dropped.
+    async fn interruptible<R: Send + 'static>(
         &self,
-        work: impl FnOnce(&IoOptions, &dyn Fn() -> bool) -> Result<R, FileError> + Send + 'static,
+        operation: impl FnOnce(&IoOptions, &dyn Fn() -> bool) -> Result<R, FileError> + Send + 'static,
     ) -> Result<R, FileError> {
-        let gone = CancellationToken::new();
-        let _gone = gone.clone().drop_guard();
+        let cancelled = CancellationToken::new();
+        let _cancel_on_drop = cancelled.clone().drop_guard();
         let (started, timeout) = (Instant::now(), self.limits.timeout);
-        self.blocking(move |io| work(io, &|| !gone.is_cancelled() && started.elapsed() < timeout)).await
+        self.blocking(move |io| operation(io, &|| !cancelled.is_cancelled() && started.elapsed() < timeout)).await
     }
 
     async fn blocking<R: Send + 'static>(
         &self,
-        work: impl FnOnce(&IoOptions) -> Result<R, FileError> + Send + 'static,
+        operation: impl FnOnce(&IoOptions) -> Result<R, FileError> + Send + 'static,
     ) -> Result<R, FileError> {
         let io = self.io.clone();
-        tokio::task::spawn_blocking(move || work(&io)).await.unwrap_or_else(|error| {
-            tracing::error!(%error, "a file operation did not end");
+        tokio::task::spawn_blocking(move || operation(&io)).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "file operation panicked or was cancelled");
             Err(FileError::Failed)
         })
     }

@@ -64,7 +64,7 @@ fn an_invalid_configuration_is_rejected_with_its_position() {
         // The path is rejected even if it is not used.
         for flags in [&[][..], &["--no-io"], &["--io-dir", "files"]] {
             let output = toolscript(&directory, &[&["run", "-e", "return 1"], flags].concat()).output().expect("output");
-            rejected(&output, "configuration toolscript.toml: [io] dir: a path with '..' is not allowed; name the folder itself");
+            rejected(&output, "configuration toolscript.toml: [io] dir: the path contains '..'; name the directory itself");
         }
     }
     let output = toolscript(&directory, &["run", "-e", "return 1", "--config", "nowhere.toml"]).output().expect("output");
@@ -86,7 +86,7 @@ fn the_io_directory_comes_from_the_command_line_the_configuration_or_the_default
     let expected = "[\"script:1: I/O write limit exceeded (3 bytes)\",\"too many files created (max 1)\"]\nwrite y (0 bytes)\n";
     assert_eq!(run_in(&directory, &["run", "-e", over]), expected);
     let output = toolscript(&directory, &["run", "-e", "", "--io-dir", "toolscript.toml"]).output().expect("output");
-    rejected(&output, "--io-dir toolscript.toml: it can't be opened as a folder: Not a directory (os error 20)");
+    rejected(&output, "--io-dir toolscript.toml: it can't be opened as a directory: Not a directory (os error 20)");
     let absolute = directory.path().join("absolute");
     run_in(&directory, &["run", "-e", script, "--io-dir", absolute.to_str().expect("a path")]);
     assert!(exists("absolute/x"));

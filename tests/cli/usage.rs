@@ -23,7 +23,7 @@ fn wrong_usage_prints_one_line_and_exits_with_2() {
     );
     rejected(&run(&["run", "-e", "", "--timeout", "0"]), "timeout must be more than 0 and at most 86400 seconds");
     rejected(&run(&["run", "-e", "", "--fuel", "0"]), "fuel must be more than 0");
-    rejected(&run(&["run", "-e", "", "--io-dir", "../x"]), "--io-dir ../x: a path with '..' is not allowed; name the folder itself");
+    rejected(&run(&["run", "-e", "", "--io-dir", "../x"]), "--io-dir ../x: the path contains '..'; name the directory itself");
     rejected(&run(&["run", "-e", "", "--output-dir", "x"]), "--output-dir was replaced by --io-dir");
     rejected(
         &run(&["run", "-e", "", "--io-dir", "x", "--no-io"]),

@@ -1,5 +1,6 @@
-//! Files that are replaced as a whole: whoever reads sees the old one or the new one, also after a kill.
+//! Atomic writes: a reader sees either the old or the new file, even after a writer was killed.
 
+use super::test_name;
 use crate::support::{IoDir, engine};
 use std::{
     fs,
@@ -9,78 +10,80 @@ use std::{
 };
 use toolscript::{
     Files, Sandbox,
-    files::{DirectoryError, GlobQuery, GrepQuery, Quota, WriteMode},
+    files::{DirectoryError, GlobQuery, GrepQuery, WriteBudget, WriteMode},
 };
 
 const MAX_BYTES: u64 = 50 << 20;
 
-/// Where a test's own program, started again, is told to write.
-const FOLDER: &str = "TOOLSCRIPT_TEST_FOLDER";
+/// The environment variable that names the io directory of [`writer_that_is_killed`].
+const DIRECTORY_VARIABLE: &str = "TOOLSCRIPT_TEST_DIRECTORY";
 
-/// A number, over and over: a mix of two of them, or a part of one, is not such a file.
-fn version(number: usize, times: usize) -> String {
-    format!("{number:08} ").repeat(times)
+/// Returns the contents of a file: a number, repeated. A mix of two versions, or a part of one, is detected by [`check_version`].
+fn version(number: usize, repetitions: usize) -> String {
+    format!("{number:08} ").repeat(repetitions)
 }
 
-/// The number of a whole file.
-fn whole(contents: &[u8], times: usize) -> usize {
+/// Checks that a file is complete, and returns its number.
+fn check_version(contents: &[u8], repetitions: usize) -> usize {
     let text = std::str::from_utf8(contents).expect("text");
     let number = text[..8].parse().expect("a number");
-    assert!(text == version(number, times), "a mixed file of {} bytes, that begins with {number}", text.len());
+    assert!(text == version(number, repetitions), "a mixed file of {} bytes that begins with {number}", text.len());
     number
 }
 
 #[test]
 fn a_reader_never_sees_a_mixed_file() {
-    const TIMES: usize = 5000;
+    const REPETITIONS: usize = 5000;
     let dir = IoDir::new();
     let files = dir.io.files.clone();
-    files.write("f", version(0, TIMES).as_bytes(), WriteMode::Create, &mut Quota::default()).expect("written");
-    let (done, begun) = (AtomicBool::new(false), AtomicBool::new(false));
+    files.write("f", version(0, REPETITIONS).as_bytes(), WriteMode::Create, &mut WriteBudget::default()).expect("written");
+    let (done, started) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
             let mut seen = Vec::new();
             while !done.load(Ordering::Relaxed) {
-                seen.push(whole(&files.read_raw("f", MAX_BYTES).expect("read"), TIMES));
-                seen.push(whole(&fs::read(dir.path().join("f")).expect("read from outside"), TIMES));
-                begun.store(true, Ordering::Relaxed);
+                seen.push(check_version(&files.read_raw("f", MAX_BYTES).expect("read"), REPETITIONS));
+                seen.push(check_version(&fs::read(dir.path().join("f")).expect("read from outside"), REPETITIONS));
+                started.store(true, Ordering::Relaxed);
             }
             seen
         });
-        while !begun.load(Ordering::Relaxed) {
+        while !started.load(Ordering::Relaxed) {
             std::thread::yield_now();
         }
         for number in 1..=1000 {
             if number % 10 == 0 {
                 let old = format!("{:08} ", number - 1);
-                files.edit("f", &old, &format!("{number:08} "), true, &mut Quota::default()).expect("edited");
+                files.edit("f", &old, &format!("{number:08} "), true, &mut WriteBudget::default()).expect("edited");
             } else {
-                files.write("f", version(number, TIMES).as_bytes(), WriteMode::Overwrite, &mut Quota::default()).expect("written");
+                files
+                    .write("f", version(number, REPETITIONS).as_bytes(), WriteMode::Overwrite, &mut WriteBudget::default())
+                    .expect("written");
             }
         }
         done.store(true, Ordering::Relaxed);
         let mut seen = reader.join().expect("no mixed file");
-        assert!(seen.is_sorted(), "an older file came after a newer one");
+        assert!(seen.is_sorted(), "an older version was read after a newer one");
         seen.dedup();
-        assert!(seen.len() > 10, "the reader saw only {} of the files", seen.len());
+        assert!(seen.len() > 10, "the reader saw only {} versions", seen.len());
     });
-    assert_eq!(whole(&fs::read(dir.path().join("f")).expect("read"), TIMES), 1000);
+    assert_eq!(check_version(&fs::read(dir.path().join("f")).expect("read"), REPETITIONS), 1000);
 }
 
 #[test]
-fn edits_at_once_lose_nothing() {
+fn concurrent_edits_and_appends_lose_nothing() {
     let dir = IoDir::new();
     let files = dir.io.files.clone();
-    files.write("f", b"", WriteMode::Create, &mut Quota::default()).expect("written");
+    files.write("f", b"", WriteMode::Create, &mut WriteBudget::default()).expect("written");
     let names: Vec<String> = (0..8).map(|thread| format!("<{thread}>")).collect();
-    files.write("f", names.concat().as_bytes(), WriteMode::Overwrite, &mut Quota::default()).expect("written");
+    files.write("f", names.concat().as_bytes(), WriteMode::Overwrite, &mut WriteBudget::default()).expect("written");
     std::thread::scope(|scope| {
         for name in &names {
             let files = &files;
             scope.spawn(move || {
                 for _ in 0..50 {
-                    files.edit("f", name, &format!("{name}x"), false, &mut Quota::default()).expect("edited");
-                    files.write("f", b"+", WriteMode::Append, &mut Quota::default()).expect("appended");
+                    files.edit("f", name, &format!("{name}x"), false, &mut WriteBudget::default()).expect("edited");
+                    files.write("f", b"+", WriteMode::Append, &mut WriteBudget::default()).expect("appended");
                 }
             });
         }
@@ -89,26 +92,29 @@ fn edits_at_once_lose_nothing() {
     assert_eq!((text.matches('x').count(), text.matches('+').count()), (400, 400), "{text}");
 }
 
-const KILLED_TIMES: usize = 400_000;
+/// The number of repetitions in the file of [`writer_that_is_killed`]. It is so large that a kill often interrupts a write.
+const KILLED_REPETITIONS: usize = 400_000;
 
-/// Not a test: the program that the next one kills.
+/// Writes files until it is killed. Other tests start it as a process.
 #[test]
 #[ignore = "started by another test"]
 fn writer_that_is_killed() {
-    let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let files = Files::new(folder).expect("an io dir");
+    let Some(directory) = std::env::var_os(DIRECTORY_VARIABLE) else { return };
+    let files = Files::new(directory).expect("an io directory");
     for number in 1.. {
-        files.write("f", version(number, KILLED_TIMES).as_bytes(), WriteMode::Overwrite, &mut Quota::default()).expect("written");
         files
-            .write(&format!("made/{number}"), version(number, 1000).as_bytes(), WriteMode::Create, &mut Quota::default())
+            .write("f", version(number, KILLED_REPETITIONS).as_bytes(), WriteMode::Overwrite, &mut WriteBudget::default())
+            .expect("written");
+        files
+            .write(&format!("made/{number}"), version(number, 1000).as_bytes(), WriteMode::Create, &mut WriteBudget::default())
             .expect("written");
     }
 }
 
-fn start_writer(folder: &Path) -> Child {
+fn start_writer(directory: &Path) -> Child {
     Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", "files::atomic_writes::writer_that_is_killed", "--ignored"])
-        .env(FOLDER, folder)
+        .args(["--exact", &test_name(module_path!(), "writer_that_is_killed"), "--ignored"])
+        .env(DIRECTORY_VARIABLE, directory)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -116,15 +122,15 @@ fn start_writer(folder: &Path) -> Child {
 }
 
 #[test]
-fn a_kill_in_the_middle_of_writes_leaves_old_or_new() {
+fn a_killed_writer_leaves_the_old_or_the_new_file() {
     let dir = IoDir::new();
     let mut last = 0;
     for round in 0..8 {
         let mut child = start_writer(&dir.path());
-        // It is killed at some moment of a write, after one that was seen to end.
+        // The writer is killed at a random point of a write, after it has completed at least `round` writes.
         let made = dir.path().join("made");
         while fs::read_dir(&made).map_or(0, |entries| entries.count()) < round {
-            assert!(child.try_wait().expect("its state").is_none(), "it ended by itself");
+            assert!(child.try_wait().expect("its state").is_none(), "the writer ended by itself");
             std::thread::yield_now();
         }
         for _ in 0..round * 20_000 {
@@ -133,35 +139,35 @@ fn a_kill_in_the_middle_of_writes_leaves_old_or_new() {
         child.kill().expect("killed");
         child.wait().expect("it ended");
         if let Ok(contents) = fs::read(dir.path().join("f")) {
-            last = whole(&contents, KILLED_TIMES);
+            last = check_version(&contents, KILLED_REPETITIONS);
         }
         for entry in fs::read_dir(&made).into_iter().flatten() {
-            whole(&fs::read(entry.expect("an entry").path()).expect("a file"), 1000);
+            check_version(&fs::read(entry.expect("an entry").path()).expect("a file"), 1000);
         }
-        // The next one who opens it goes on, and nothing is left behind.
-        let files = Files::new(dir.path()).expect("an io dir");
-        assert_eq!(temporary(&dir), [""; 0]);
+        // Opening the directory again removes what the killed writer left behind.
+        let files = Files::new(dir.path()).expect("an io directory");
+        assert_eq!(temporary_files(&dir), [""; 0]);
         assert!(files.list(".").expect("listed").iter().all(|info| ["f", "made"].contains(&info.name.as_str())));
         let _ = fs::remove_dir_all(&made);
     }
-    assert!(last > 0, "no write ended");
+    assert!(last > 0, "no write was completed");
 }
 
-/// What is in the folder that nobody sees.
-fn temporary(dir: &IoDir) -> Vec<String> {
+/// Returns the names in the hidden directory of temporary files.
+fn temporary_files(dir: &IoDir) -> Vec<String> {
     let entries = fs::read_dir(dir.path().join(".toolscript-tmp")).into_iter().flatten();
     entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect()
 }
 
 #[tokio::test]
-async fn temporary_files_are_hidden_from_every_call_and_swept() {
+async fn temporary_files_are_hidden_from_every_operation_and_removed_at_the_next_start() {
     let dir = IoDir::new();
     let sandbox = Sandbox::new(engine().clone(), dir.io.clone());
     sandbox.write("f", "x", WriteMode::Create).await.expect("written");
     sandbox.write("f", "y", WriteMode::Overwrite).await.expect("written");
-    assert_eq!(temporary(&dir), [""; 0], "nothing is left of a write that ended");
+    assert_eq!(temporary_files(&dir), [""; 0], "a completed write leaves no temporary file");
     let left = dir.path().join(".toolscript-tmp/left-behind");
-    fs::write(&left, "needle").expect("as after a kill");
+    fs::write(&left, "needle").expect("a file as a killed writer leaves it");
 
     let names = |infos: Vec<toolscript::files::FileInfo>| infos.into_iter().map(|info| info.name).collect::<Vec<_>>();
     assert_eq!(names(sandbox.list(".").await.expect("listed")), ["f"]);
@@ -177,32 +183,32 @@ async fn temporary_files_are_hidden_from_every_call_and_swept() {
     assert_eq!(dir.result::<Vec<String>>("return io.list()").await, ["f"]);
     let message: String = dir.result("return (select(2, pcall(io.open, '.toolscript-tmp/left-behind')))").await;
     assert_eq!(message, "path cannot contain '.toolscript-tmp', a reserved name");
-    assert!(matches!(dir.io.files.folder(".toolscript-tmp"), Err(DirectoryError::Reserved)));
-    let limited = dir.io.files.clone().with_disk_limit(1100).expect("counted");
-    limited.write("f", b"z", WriteMode::Append, &mut Quota::default()).expect("what is left behind does not count");
+    assert!(matches!(dir.io.files.subdirectory(".toolscript-tmp"), Err(DirectoryError::Reserved)));
+    let limited = dir.io.files.clone().with_disk_quota(1100).expect("counted");
+    limited.write("f", b"z", WriteMode::Append, &mut WriteBudget::default()).expect("temporary files do not count against the quota");
 
     assert!(left.exists());
-    Files::new(dir.path()).expect("an io dir");
-    assert!(!left.exists(), "the next one who opens it sweeps");
+    Files::new(dir.path()).expect("an io directory");
+    assert!(!left.exists(), "opening the directory removes leftover files");
 }
 
 #[test]
-fn what_somebody_is_writing_is_not_swept() {
+fn temporary_files_of_an_active_writer_are_kept() {
     let dir = IoDir::new();
-    dir.io.files.write("f", b"x", WriteMode::Create, &mut Quota::default()).expect("written");
+    dir.io.files.write("f", b"x", WriteMode::Create, &mut WriteBudget::default()).expect("written");
     let left = dir.path().join(".toolscript-tmp/being-written");
     fs::write(&left, "x").expect("a file");
-    let folder = fs::File::open(dir.path().join(".toolscript-tmp")).expect("the folder");
-    folder.lock_shared().expect("as one who writes does");
-    Files::new(dir.path()).expect("an io dir");
+    let directory = fs::File::open(dir.path().join(".toolscript-tmp")).expect("the directory");
+    directory.lock_shared().expect("the lock of a writer");
+    Files::new(dir.path()).expect("an io directory");
     assert!(left.exists());
-    drop(folder);
-    Files::new(dir.path()).expect("an io dir");
+    drop(directory);
+    Files::new(dir.path()).expect("an io directory");
     assert!(!left.exists());
 }
 
 #[test]
-fn many_processes_and_threads_write_and_open_at_once() {
+fn processes_and_threads_can_open_and_write_at_the_same_time() {
     let dir = IoDir::new();
     let mut child = start_writer(&dir.path());
     std::thread::scope(|scope| {
@@ -210,13 +216,13 @@ fn many_processes_and_threads_write_and_open_at_once() {
             let path = dir.path();
             scope.spawn(move || {
                 for number in 0..100 {
-                    let files = Files::new(&path).expect("an io dir");
-                    files.write(&format!("{thread}/{number}"), b"whole", WriteMode::Create, &mut Quota::default()).expect("written");
+                    let files = Files::new(&path).expect("an io directory");
+                    files.write(&format!("{thread}/{number}"), b"whole", WriteMode::Create, &mut WriteBudget::default()).expect("written");
                 }
             });
         }
     });
-    assert!(child.try_wait().expect("its state").is_none(), "a sweep took what it was writing");
+    assert!(child.try_wait().expect("its state").is_none(), "opening the directory removed a file that the writer was using");
     child.kill().expect("killed");
     child.wait().expect("it ended");
 }

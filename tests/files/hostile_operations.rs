@@ -1,46 +1,42 @@
-//! The table "Files" of hostile inputs, against every operation on files that is not a script's.
+//! Hostile paths, symlinks and names in file operations outside of scripts: the same attacks as in [`super::hostile_scripts`].
 
 use crate::{
-    support::links::{LINKS, Swapper, THROUGH, plant_links},
-    support::{IoDir, engine, snapshot},
+    sandbox::sandbox,
+    support::links::{LINKS, SECRET, Swapper, THROUGH, plant_irregular_files, plant_links},
+    support::{IoDir, snapshot},
 };
 use std::{
     ffi::OsStr,
     fs,
-    io::Write as _,
     os::unix::{
         ffi::OsStrExt as _,
         fs::{FileTypeExt as _, symlink},
-        net::UnixListener,
     },
-    process::Command,
 };
 use toolscript::{
     Files, Sandbox,
-    files::{FileContents, FileError, GlobQuery, GrepQuery, Quota, WriteMode},
+    files::{FileContents, FileError, GlobQuery, GrepQuery, WriteBudget, WriteMode},
     sandbox::Backend,
 };
 
-const SECRET: &str = "the secret of the host";
-
-/// What an operation said, and whether it is one that makes a file where there is none.
-struct Answer {
-    operation: &'static str,
-    said: Result<String, FileError>,
+/// The result of one operation.
+pub struct Answer {
+    pub operation: &'static str,
+    pub result: Result<String, FileError>,
 }
 
 impl Answer {
-    fn message(&self) -> String {
-        self.said.as_ref().expect_err(self.operation).to_string()
+    pub fn message(&self) -> String {
+        self.result.as_ref().expect_err(self.operation).to_string()
     }
 }
 
-/// Every operation that takes a path, on one path.
-async fn every_operation(sandbox: &Sandbox, path: &str) -> Vec<Answer> {
+/// Performs every operation that takes a path, on one path.
+pub async fn every_operation(sandbox: &Sandbox, path: &str) -> Vec<Answer> {
     let files = sandbox.files();
     let backend: &dyn Backend = sandbox;
     let read = |contents: FileContents| match contents {
-        FileContents::Text(part) => part.text,
+        FileContents::Text(page) => page.text,
         other => format!("{other:?}"),
     };
     let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
@@ -54,32 +50,28 @@ async fn every_operation(sandbox: &Sandbox, path: &str) -> Vec<Answer> {
         ("write overwrite", sandbox.write(path, "attack", WriteMode::Overwrite).await.map(|written| written.name)),
         ("write append", sandbox.write(path, "attack", WriteMode::Append).await.map(|written| written.name)),
         ("upload", sandbox.upload(vec![(path.into(), b"attack".to_vec())]).await.remove(0).map(|written| written.name)),
-        ("grep", sandbox.grep(GrepQuery::new("secret").in_path(path)).await.map(|found| format!("{:?}", found.matches))),
+        ("grep", sandbox.grep(GrepQuery::new("secret").with_path(path)).await.map(|found| format!("{:?}", found.matches))),
         ("list", sandbox.list(path).await.map(|infos| format!("{infos:?}"))),
-        ("glob", sandbox.glob(GlobQuery::new("*").in_folder(path)).await.map(|found| format!("{:?}", found.entries))),
-        ("working folder", sandbox.clone().with_working_directory(path).map(|_| String::new())),
+        ("glob", sandbox.glob(GlobQuery::new("*").with_path(path)).await.map(|found| format!("{:?}", found.entries))),
+        ("working directory", sandbox.clone().with_working_directory(path).map(|_| String::new())),
         ("remove", sandbox.remove(path).await),
     ];
-    // A slash in front is home there, which the other paths are from already.
+    // A backend interprets a leading slash as the io directory, so absolute paths are no attack there.
     if !path.starts_with('/') {
         answers.push(("backend read", backend.read(path, 0, 10).await));
         answers.push(("backend write", backend.write(path, "attack").await.map(|written| written.name)));
         answers.push(("backend ls", backend.ls(path).await.map(|infos| format!("{infos:?}"))));
     }
-    answers.into_iter().map(|(operation, said)| Answer { operation, said }).collect()
+    answers.into_iter().map(|(operation, result)| Answer { operation, result }).collect()
 }
 
-/// Those that need a folder.
-fn is_for_folders(answer: &Answer) -> bool {
-    matches!(answer.operation, "list" | "glob" | "backend ls" | "working folder")
-}
-
-fn sandbox(dir: &IoDir) -> Sandbox {
-    Sandbox::new(engine().clone(), dir.io.clone())
+/// Returns `true` if the operation takes a directory.
+fn takes_directory(answer: &Answer) -> bool {
+    matches!(answer.operation, "list" | "glob" | "backend ls" | "working directory")
 }
 
 #[tokio::test]
-async fn bad_paths_end_in_the_documented_error() {
+async fn invalid_paths_return_the_documented_error() {
     let dir = IoDir::new().created();
     let sandbox = sandbox(&dir);
     fs::write(dir.outside().join("x"), SECRET).expect("a file");
@@ -108,8 +100,8 @@ async fn bad_paths_end_in_the_documented_error() {
     }
     for path in [".", "./", "folder/", "folder/.", "~", "~/"] {
         for answer in every_operation(&sandbox, path).await {
-            // A search in a folder is what it is for; what is not there is not there.
-            if !is_for_folders(&answer) && answer.operation != "grep" {
+            // A search accepts a directory.
+            if !takes_directory(&answer) && answer.operation != "grep" {
                 assert!(answer.message().ends_with(": Is a directory"), "{path:?} {}: {}", answer.operation, answer.message());
             }
         }
@@ -122,21 +114,21 @@ async fn bad_paths_end_in_the_documented_error() {
 }
 
 #[tokio::test]
-async fn links_are_refused_by_every_operation() {
+async fn symlinks_are_rejected_by_every_operation() {
     let dir = IoDir::new().created();
     let sandbox = sandbox(&dir);
     plant_links(&dir);
     let before = snapshot(dir.outside());
     for path in [&LINKS[..], &THROUGH].concat() {
         for answer in every_operation(&sandbox, path).await {
-            if answer.operation != "working folder" {
+            if answer.operation != "working directory" {
                 assert_eq!(answer.message(), format!("{path}: symbolic links are not followed"), "{}", answer.operation);
             }
         }
-        // A working folder is a way to write paths: it is looked at when it is used.
+        // A working directory is only resolved when a path is used.
         let there = sandbox.clone().with_working_directory(path).expect("a path");
         for answer in every_operation(&there, "x").await {
-            if answer.operation != "working folder" {
+            if answer.operation != "working directory" {
                 let message = answer.message();
                 assert!(
                     message.ends_with(": symbolic links are not followed") || message.ends_with(": Not a directory"),
@@ -146,12 +138,12 @@ async fn links_are_refused_by_every_operation() {
         }
     }
     let searched = sandbox.grep(GrepQuery::new("secret")).await.expect("searched");
-    assert_eq!((searched.files, searched.matches.len()), (1, 0), "only the regular file");
+    assert_eq!((searched.files, searched.matches.len()), (1, 0), "only the regular file is searched");
     let found = sandbox.glob(GlobQuery::new("**/*")).await.expect("found");
     assert_eq!(found.entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["folder", "inside"]);
     for pattern in ["to_folder/*", "to_itself/*", "to_folder/secret"] {
-        let refused = sandbox.glob(GlobQuery::new(pattern)).await.expect_err("refused").to_string();
-        assert!(refused.ends_with(": symbolic links are not followed"), "{pattern}: {refused}");
+        let message = sandbox.glob(GlobQuery::new(pattern)).await.expect_err("rejected").to_string();
+        assert!(message.ends_with(": symbolic links are not followed"), "{pattern}: {message}");
     }
     assert_eq!(snapshot(dir.outside()), before);
     let listed = sandbox.list(".").await.expect("listed");
@@ -159,15 +151,15 @@ async fn links_are_refused_by_every_operation() {
 }
 
 #[tokio::test]
-async fn a_directory_that_was_replaced_by_a_link_is_still_the_one_in_use() {
+async fn a_directory_that_was_replaced_by_a_symlink_stays_in_use() {
     let dir = IoDir::new().created();
     let sandbox = sandbox(&dir);
     let (elsewhere, moved) = (dir.outside().join("elsewhere"), dir.outside().join("moved"));
-    fs::create_dir(&elsewhere).expect("a folder");
+    fs::create_dir(&elsewhere).expect("a directory");
     fs::write(elsewhere.join("secret"), SECRET).expect("a file");
     sandbox.write("first", "1", WriteMode::Create).await.expect("written");
     fs::rename(dir.path(), &moved).expect("moved");
-    symlink(&elsewhere, dir.path()).expect("a link");
+    symlink(&elsewhere, dir.path()).expect("a symlink");
     sandbox.write("second", "2", WriteMode::Create).await.expect("written");
     sandbox.edit("second", "2", "two", false).await.expect("edited");
     assert!(sandbox.read_raw("secret").await.is_err());
@@ -179,50 +171,40 @@ async fn a_directory_that_was_replaced_by_a_link_is_still_the_one_in_use() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn swapping_a_file_for_a_link_leaks_nothing() {
+async fn replacing_a_file_by_a_symlink_leaks_nothing() {
     let dir = IoDir::new().created();
-    let secret = dir.outside().join("secret");
-    fs::write(&secret, SECRET).expect("a file");
-    let swapper = Swapper::start(dir.path(), secret.clone());
+    let swapper = Swapper::start(&dir);
     let sandbox = sandbox(&dir);
-    let (mut done, mut refused) = (0, 0);
+    let (mut succeeded, mut rejected) = (0, 0);
     for _ in 0..100 {
         for path in ["x", "folder/x", "folder/secret", "folder"] {
             for answer in every_operation(&sandbox, path).await {
-                match answer.said {
+                match answer.result {
                     Ok(text) => {
                         assert!(!text.contains("the host"), "{path} {}: {text}", answer.operation);
-                        done += 1;
+                        succeeded += 1;
                     }
-                    Err(_) => refused += 1,
+                    Err(_) => rejected += 1,
                 }
             }
         }
         let searched = sandbox.grep(GrepQuery::new("the host")).await.map_or(0, |found| found.matches.len());
         assert_eq!(searched, 0);
     }
-    let swaps = swapper.stop();
-    assert_eq!(fs::read_to_string(&secret).expect("the secret"), SECRET);
-    assert!(done > 100 && refused > 100, "{done} done, {refused} refused");
-    assert!(swaps > 10, "too few swaps: {swaps}");
+    swapper.stop();
+    assert!(succeeded > 100 && rejected > 100, "{succeeded} succeeded, {rejected} rejected");
 }
 
 #[tokio::test]
-async fn what_is_not_a_regular_file_is_refused_and_does_not_block() {
+async fn irregular_files_are_rejected_without_blocking() {
     let dir = IoDir::new().created();
     let sandbox = sandbox(&dir);
-    assert!(Command::new("mkfifo").arg(dir.path().join("fifo")).status().expect("mkfifo").success());
-    let _socket = UnixListener::bind(dir.path().join("socket")).expect("a socket");
-    let mut paths = vec!["fifo", "socket"];
-    // Only root can make one.
-    if Command::new("mknod").arg(dir.path().join("device")).args(["c", "1", "3"]).output().expect("mknod").status.success() {
-        paths.push("device");
-    }
-    for path in paths {
+    let irregular = plant_irregular_files(&dir);
+    for path in &irregular.names {
         for answer in every_operation(&sandbox, path).await {
             match answer.operation {
-                "working folder" => {}
-                _ if is_for_folders(&answer) => assert_eq!(answer.message(), format!("{path}: Not a directory")),
+                "working directory" => {}
+                _ if takes_directory(&answer) => assert_eq!(answer.message(), format!("{path}: Not a directory")),
                 _ => assert_eq!(answer.message(), format!("{path}: not a regular file"), "{}", answer.operation),
             }
         }
@@ -230,7 +212,7 @@ async fn what_is_not_a_regular_file_is_refused_and_does_not_block() {
     assert_eq!(sandbox.grep(GrepQuery::new("x")).await.expect("searched").files, 0);
     assert_eq!(sandbox.glob(GlobQuery::new("*")).await.expect("found").entries, []);
     assert!(sandbox.list(".").await.expect("listed").iter().all(|info| info.kind.name() == "other"));
-    assert!(fs::symlink_metadata(dir.path().join("fifo")).expect("it is there").file_type().is_fifo());
+    assert!(fs::symlink_metadata(dir.path().join("fifo")).expect("it exists").file_type().is_fifo());
 }
 
 #[tokio::test]
@@ -241,9 +223,9 @@ async fn a_name_that_is_not_utf8_is_marked_and_never_matched() {
     fs::write(dir.path().join(name), SECRET).expect("a file");
     assert_eq!(sandbox.list(".").await.expect("listed")[0].name, "caf\u{fffd}.txt (not UTF-8)");
     for answer in every_operation(&sandbox, "caf\u{fffd}.txt").await {
-        assert!(!answer.said.is_ok_and(|text| text.contains(SECRET)), "{}", answer.operation);
+        assert!(!answer.result.is_ok_and(|text| text.contains(SECRET)), "{}", answer.operation);
     }
-    fs::remove_file(dir.path().join("caf\u{fffd}.txt")).expect("the last operation wrote it");
+    fs::remove_file(dir.path().join("caf\u{fffd}.txt")).expect("the backend write created it");
     let found = sandbox.glob(GlobQuery::new("caf*")).await.expect("found");
     assert_eq!((found.entries.len(), found.skipped), (0, 1));
     let found = sandbox.grep(GrepQuery::new("secret")).await.expect("searched");
@@ -252,13 +234,13 @@ async fn a_name_that_is_not_utf8_is_marked_and_never_matched() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_deleted_while_in_use_is_an_error() {
+async fn a_directory_that_is_deleted_while_in_use_returns_errors() {
     let dir = IoDir::new().created();
     let sandbox = sandbox(&dir);
     sandbox.write("f", "x", WriteMode::Create).await.expect("written");
     fs::remove_dir_all(dir.path()).expect("removed");
     for answer in every_operation(&sandbox, "f").await {
-        if answer.operation != "working folder" {
+        if answer.operation != "working directory" {
             assert_eq!(answer.message(), "f: No such file or directory", "{}", answer.operation);
         }
     }
@@ -266,101 +248,11 @@ async fn a_directory_that_is_deleted_while_in_use_is_an_error() {
 }
 
 #[test]
-fn nothing_is_made_by_looking() {
+fn reading_creates_nothing() {
     let dir = IoDir::new();
     let files: &Files = &dir.io.files;
     assert!(files.read_raw("a/b", 10).is_err() && files.remove("a").is_err() && files.list("a").is_err());
-    assert!(files.edit("a", "x", "y", true, &mut Quota::default()).is_err() && files.read("a", 1, None, 10, &|| true).is_err());
+    assert!(files.edit("a", "x", "y", true, &mut WriteBudget::default()).is_err() && files.read("a", 1, None, 10, &|| true).is_err());
     assert!(files.glob(&GlobQuery::new("**"), &|| true).is_ok() && files.grep(&GrepQuery::new("x"), &|| true).is_ok());
     assert!(!dir.path().exists());
-}
-
-/// Runs another test of this program in a place with mounts and limits of its own, where the machine allows that.
-fn in_a_place(prepare: &str, test: &str) {
-    let folder = tempfile::TempDir::new().expect("a folder");
-    let line =
-        format!("set -e; mkdir io; {prepare}; echo prepared; exec \"$0\" --exact files::hostile_operations::{test} --ignored --nocapture");
-    let program = std::env::current_exe().expect("this program");
-    let output = Command::new("unshare")
-        .args(["--mount", "--map-root-user", "sh", "-c", &line])
-        .arg(program)
-        .current_dir(folder.path())
-        .output()
-        .expect("unshare of util-linux");
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if said.contains("prepared") {
-        assert!(output.status.success() && said.contains("1 passed"), "{said}");
-    } else {
-        let _ = writeln!(std::io::stderr(), "not run, as this machine allows no mounts: {said}");
-    }
-}
-
-/// The sandbox in such a place.
-fn in_place() -> Sandbox {
-    Sandbox::new(engine().clone(), Files::new("io").expect("an io dir"))
-}
-
-#[test]
-fn a_full_disk_is_an_error_and_leaves_what_was_there() {
-    in_a_place("mount -t tmpfs -o size=64k none io", "on_a_full_disk");
-}
-
-#[tokio::test]
-#[ignore = "started by another test, in a place with a small disk"]
-async fn on_a_full_disk() {
-    let sandbox = in_place();
-    sandbox.write("f", "old", WriteMode::Create).await.expect("written");
-    let large = "x".repeat(100_000);
-    for (name, mode) in [("f", WriteMode::Overwrite), ("new", WriteMode::Create), ("f", WriteMode::Append)] {
-        let error = sandbox.write(name, large.as_str(), mode).await.expect_err("full").to_string();
-        assert_eq!(error, format!("{name}: No space left on device"));
-    }
-    let contents = sandbox.read_raw("f").await.expect("read");
-    assert!(contents.starts_with(b"old"), "an overwrite that failed left the old file");
-    assert!(sandbox.list(".").await.expect("listed").iter().all(|info| info.name == "f"), "and no new one");
-    sandbox.remove("f").await.expect("removed");
-    sandbox.write("f", "x".repeat(40_000), WriteMode::Create).await.expect("all that failed is free again");
-}
-
-#[test]
-fn a_read_only_disk_is_an_error() {
-    let prepare = "echo old secret > io/old; mount --bind io io; mount -o remount,ro,bind io";
-    in_a_place(prepare, "on_a_read_only_disk");
-}
-
-#[tokio::test]
-#[ignore = "started by another test, in a place with a read-only disk"]
-async fn on_a_read_only_disk() {
-    let sandbox = in_place();
-    for answer in every_operation(&sandbox, "old").await {
-        match answer.operation {
-            "edit" | "write overwrite" | "write append" | "upload" | "remove" => {
-                assert_eq!(answer.message(), "old: Read-only file system", "{}", answer.operation);
-            }
-            "write create" | "backend write" => assert_eq!(answer.message(), "old: File exists"),
-            "list" | "glob" | "backend ls" => assert_eq!(answer.message(), "old: Not a directory"),
-            _ => assert!(answer.said.is_ok(), "{}", answer.operation),
-        }
-    }
-    let error = sandbox.write("new/x", "x", WriteMode::Create).await.expect_err("refused").to_string();
-    assert_eq!(error, "new/x: Read-only file system");
-}
-
-#[test]
-fn a_limit_on_file_sizes_is_an_error_and_not_the_end() {
-    in_a_place("ulimit -f 8", "with_a_limit_on_file_sizes");
-}
-
-#[test]
-#[ignore = "started by another test, in a place with small files"]
-fn with_a_limit_on_file_sizes() {
-    let files = Files::new("io").expect("an io dir");
-    files.write("f", b"small", WriteMode::Create, &mut Quota::default()).expect("written");
-    let large = "x".repeat(100_000);
-    for mode in [WriteMode::Overwrite, WriteMode::Append] {
-        let error = files.write("f", large.as_bytes(), mode, &mut Quota::default()).expect_err("too large").to_string();
-        assert_eq!(error, "f: File too large");
-    }
-    assert_eq!(files.edit("f", "s", &large, false, &mut Quota::default()).expect_err("too large").to_string(), "f: File too large");
-    assert_eq!(files.read_raw("f", 10).expect("read"), b"small");
 }

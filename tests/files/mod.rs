@@ -1,7 +1,9 @@
-//! Tests of the io directory: attacks, quotas, whole-file writes, and a comparison with native files.
+//! Tests of the io directory: attacks, quotas, whole-file writes, failing disks, and a comparison with native files.
 
 #[cfg(target_os = "linux")]
 mod atomic_writes;
+#[cfg(target_os = "linux")]
+mod disk_failures;
 #[cfg(target_os = "linux")]
 mod hostile_operations;
 #[cfg(target_os = "linux")]
@@ -9,3 +11,12 @@ mod hostile_scripts;
 mod model;
 #[cfg(target_os = "linux")]
 mod quotas;
+#[cfg(target_os = "linux")]
+mod stopped_scripts;
+
+/// Returns the name of a test for the arguments of this test binary. `module` is the `module_path!()` of the test.
+#[cfg(target_os = "linux")]
+fn test_name(module: &str, test: &str) -> String {
+    let (_, module) = module.split_once("::").expect("the module is not the crate root");
+    format!("{module}::{test}")
+}

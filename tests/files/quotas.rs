@@ -1,4 +1,4 @@
-//! The table "Host calls and quotas" of hostile inputs, as far as it is about files; and that small operations cost no host calls.
+//! Limits and quotas on files: fuel for host calls, write limits, open files, memory and the disk quota.
 
 use crate::support::{IoDir, engine, limited, outcome};
 use std::{
@@ -11,16 +11,16 @@ use std::{
 use toolscript::{
     ErrorKind, Run, Script,
     engine::Listener,
-    files::{Quota, WriteMode},
+    files::{WriteBudget, WriteMode},
 };
 
-/// Bytes of all files below the io dir.
+/// Returns the size of all files in the io directory.
 fn on_disk(dir: &IoDir) -> u64 {
-    fs::read_dir(dir.path()).expect("a folder").map(|entry| entry.expect("an entry").metadata().expect("metadata").len()).sum()
+    fs::read_dir(dir.path()).expect("a directory").map(|entry| entry.expect("an entry").metadata().expect("metadata").len()).sum()
 }
 
 #[tokio::test]
-async fn cheap_calls_on_files_are_metered() {
+async fn cheap_file_operations_cost_fuel() {
     let dir = IoDir::new();
     for call in ["f:seek()", "io.list()", "io.open('x'):close()", "pcall(os.remove, 'nothing')", "pcall(io.open, '..')", "f:read(0)"] {
         let source = format!("local f = io.open('x', 'w+') print('started') for i = 1, 10000000 do {call} end");
@@ -43,18 +43,18 @@ async fn moving_bytes_costs_fuel() {
     assert_eq!((run.receipt.bytes_read, run.receipt.bytes_written, run.receipt.files_created), (1 << 20, 1 << 20, 1));
 }
 
-/// A script that moves a mebibyte in small pieces, after an open and before a close.
-async fn calls(dir: &IoDir, source: &str) -> u64 {
+/// Runs a script that moves 1 MiB in small pieces, and returns its number of host calls.
+async fn host_calls(dir: &IoDir, source: &str) -> u64 {
     let run = dir.run(source).await;
     assert_eq!(run.outcome.decode::<u32>().expect("a result"), 1 << 20, "{}", outcome(&run));
     run.receipt.host_calls.count
 }
 
 #[tokio::test]
-async fn small_reads_and_writes_cost_a_host_call_for_64_kib() {
+async fn small_reads_and_writes_cost_one_host_call_per_64_kib() {
     let dir = IoDir::new();
-    // 16 blocks; beside them an open, a close, a first write that goes through, a word that bytes wait, the end of the file.
-    let most = 16 + 5;
+    // 16 blocks, and in addition an open, a close, an unbuffered first write, a call that reports pending bytes, and the end of the file.
+    let max_calls = 16 + 5;
     for source in [
         "local f = io.open('x', 'w') for i = 1, 65536 do f:write('123456789012345\\n') end f:close() return 1048576",
         "local f = io.open('y', 'w') for i = 1, 1048576 do f:write('1') end f:close() return 1048576",
@@ -65,34 +65,34 @@ async fn small_reads_and_writes_cost_a_host_call_for_64_kib() {
         "local n, f = 0, io.open('x') while true do local s = f:read(1000) if not s then return n end n += #s end",
         "local n, f = 0, io.open('x') while f:read('*n') do n += 16 end return n",
     ] {
-        let count = calls(&dir, source).await;
-        assert!((16..=most).contains(&count), "{count} calls: {source}");
+        let count = host_calls(&dir, source).await;
+        assert!((16..=max_calls).contains(&count), "{count} calls: {source}");
     }
     for source in
         ["return #io.open('x'):read('*a')", "return #io.open('x'):read(2^21)", "io.open('w', 'w'):write(('x'):rep(2^20)) return 2^20"]
     {
-        let count = calls(&dir, source).await;
+        let count = host_calls(&dir, source).await;
         assert!(count <= 4, "{count} calls: {source}");
     }
 }
 
 #[tokio::test]
-async fn opens_without_close_are_limited_and_give_their_descriptors_back() {
+async fn files_that_are_never_closed_are_limited_and_release_their_descriptors() {
     let dir = IoDir::new();
-    let mine = dir.path().canonicalize().unwrap_or_else(|_| dir.path());
-    let open = move || {
+    let root = dir.path().canonicalize().unwrap_or_else(|_| dir.path());
+    let count_open = move || {
         let links = fs::read_dir("/proc/self/fd").expect("descriptors").filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
-        links.filter(|link| link.starts_with(&mine) && *link != mine).count()
+        links.filter(|link| link.starts_with(&root) && *link != root).count()
     };
-    let most = Arc::new(AtomicUsize::new(0));
+    let max_open = Arc::new(AtomicUsize::new(0));
     struct Counter<F>(F, Arc<AtomicUsize>);
     impl<F: Fn() -> usize + Send + Sync> Listener for Counter<F> {
         fn line(&self, _line: &str) {
             self.1.fetch_max((self.0)(), Ordering::Relaxed);
         }
     }
-    let options = dir.options().with_listener(Arc::new(Counter(open.clone(), most.clone())));
-    // First without keeping any, then keeping all that there are.
+    let options = dir.options().with_listener(Arc::new(Counter(count_open.clone(), max_open.clone())));
+    // First the script keeps no handle, then it keeps all of them.
     let source = "for i = 1, 98000 do
             io.open('f', if i == 1 then 'w' else 'r')
             if i % 10000 == 64 then print(i) end
@@ -106,12 +106,12 @@ async fn opens_without_close_are_limited_and_give_their_descriptors_back() {
         return #kept, failed";
     let run = engine().run(&Script::new(source), options).await.expect("the run was made");
     assert_eq!(run.outcome.decode::<(u32, u32)>().expect("a result"), (64, 1936));
-    assert_eq!(most.load(Ordering::Relaxed), 64);
-    assert_eq!(open(), 0);
+    assert_eq!(max_open.load(Ordering::Relaxed), 64);
+    assert_eq!(count_open(), 0);
 }
 
 #[tokio::test]
-async fn no_way_of_writing_passes_the_quota_on_disk() {
+async fn no_way_of_writing_exceeds_the_write_limit_on_disk() {
     for attack in [
         "while true do f:seek('end', 5000) f:write('x') end",
         "f:seek('set', 2^40) f:write('x')",
@@ -135,16 +135,16 @@ async fn no_way_of_writing_passes_the_quota_on_disk() {
         );
         assert!(on_disk(&dir) <= 10_000, "{attack}: {} bytes", on_disk(&dir));
         assert!(run.receipt.bytes_written <= 10_000 && run.receipt.files_created <= 500, "{attack}");
-        assert!(fs::read_dir(dir.path()).expect("a folder").count() <= 500);
+        assert!(fs::read_dir(dir.path()).expect("a directory").count() <= 500);
         assert_eq!(run.outcome.files_touched.iter().filter_map(|file| file.bytes).sum::<u64>(), on_disk(&dir), "{attack}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_runs_at_once_are_each_within_their_own_quota() {
+async fn two_concurrent_runs_stay_within_their_own_write_limits() {
     let mut dir = IoDir::new();
     dir.io.max_bytes = 200_000;
-    // Each empties the file under the other's hands, and writes where the end was.
+    // Each run truncates the file while the other one writes to it, and writes where its end was.
     let source = "print('started') local mine = io.open('mine' .. (...), 'w')
         while true do
             local f = io.open('shared', 'w') f:write(('x'):rep(300))
@@ -160,25 +160,25 @@ async fn two_runs_at_once_are_each_within_their_own_quota() {
     for run in &runs {
         assert_eq!(run.outcome.logs, ["started"]);
         assert!(run.outcome.result.as_ref().expect_err("the limit").message.ends_with("I/O write limit exceeded (200000 bytes)"));
-        // The write that was refused had to pay for the hole that the other run had made before it, too.
+        // The rejected write also had to count the hole that the other run had created.
         assert!(run.receipt.bytes_written <= 200_000 && run.receipt.bytes_written > 195_000, "{}", run.receipt.bytes_written);
     }
     assert!(on_disk(&dir) <= 400_000);
 }
 
 #[tokio::test]
-async fn a_file_of_32_mb_is_read_at_once_within_the_default_memory() {
+async fn a_file_of_32_mib_can_be_read_at_once_with_the_default_memory_limit() {
     let dir = IoDir::new().created();
     fs::write(dir.path().join("large"), "0123456789abcdef".repeat(2 << 20)).expect("a file");
     let run = dir.run("local text = io.open('large'):read('*a') return { #text, text:sub(1, 4), text:sub(-4) }").await;
     assert_eq!(outcome(&run)["result"], serde_json::json!([32 << 20, "0123", "cdef"]));
-    // Garbage makes room for the next.
+    // The memory of earlier reads is collected.
     let again: u32 = dir.result("local n = 0 for i = 1, 10 do n += #io.open('large'):read('*a') end return n / 2^20").await;
     assert_eq!(again, 320);
 }
 
 #[tokio::test]
-async fn a_file_that_does_not_fit_into_memory_is_an_error_that_can_be_caught() {
+async fn reading_a_file_that_does_not_fit_into_memory_raises_an_error_that_can_be_caught() {
     let dir = IoDir::new().created();
     for (name, size) in [("large", 80 << 20), ("huge", 1_u64 << 40)] {
         fs::File::create(dir.path().join(name)).expect("a file").set_len(size).expect("a size");
@@ -198,9 +198,9 @@ async fn a_file_that_does_not_fit_into_memory_is_an_error_that_can_be_caught() {
 }
 
 #[tokio::test]
-async fn files_that_are_removed_while_they_are_open_count_until_they_are_closed() {
+async fn removed_files_count_against_the_disk_quota_until_they_are_closed() {
     let mut dir = IoDir::new();
-    dir.io.files = dir.io.files.clone().with_disk_limit(100_000).expect("counted");
+    dir.io.files = dir.io.files.clone().with_disk_quota(100_000).expect("counted");
     let script = "local open, written = {}, 0
         local ok, message = pcall(function()
             for i = 1, 20 do
@@ -217,26 +217,26 @@ async fn files_that_are_removed_while_they_are_open_count_until_they_are_closed(
         io.open('g', 'w'):write(('x'):rep(90000)):close()
         return written, (message:gsub('script:%d+: ', ''))";
     let (written, message): (u64, String) = dir.result(script).await;
-    assert_eq!(message, "disk limit exceeded (100000 bytes for all files)");
+    assert_eq!(message, "disk quota exceeded (100000 bytes for all files)");
     assert!((60_000..=100_000).contains(&written), "{written}");
-    // A run that is dropped with such files open gives them back too.
+    // They are also released when a run ends with such files open.
     dir.result::<()>("os.remove('g') for i = 1, 3 do local f = io.open('f', 'w') f:write(('x'):rep(25000)):flush() os.remove('f') end")
         .await;
     dir.result::<()>("io.open('g', 'w'):write(('x'):rep(98000)):close()").await;
 }
 
-/// What is counted at the end is what is there, whoever won which race.
+/// The counted usage equals the actual usage after any interleaving.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn races_of_removing_replacing_and_emptying_leave_the_count_exact() {
+async fn concurrent_removals_replacements_and_truncations_keep_the_disk_usage_exact() {
     let mut dir = IoDir::new();
-    dir.io.files = dir.io.files.clone().with_disk_limit(1_000_000).expect("counted");
+    dir.io.files = dir.io.files.clone().with_disk_quota(1_000_000).expect("counted");
     let replacing = std::thread::spawn({
         let files = dir.io.files.clone();
         move || {
             for size in 0..1000 {
-                let _ = files.write("f", &vec![b'x'; 1000 + size], WriteMode::Overwrite, &mut Quota::default());
-                let _ = files.edit("f", "x", "yy", true, &mut Quota::default());
-                let _ = files.write("f", &[b'x'; 1000], WriteMode::Append, &mut Quota::default());
+                let _ = files.write("f", &vec![b'x'; 1000 + size], WriteMode::Overwrite, &mut WriteBudget::default());
+                let _ = files.edit("f", "x", "yy", true, &mut WriteBudget::default());
+                let _ = files.write("f", &[b'x'; 1000], WriteMode::Append, &mut WriteBudget::default());
             }
         }
     });
@@ -246,10 +246,10 @@ async fn races_of_removing_replacing_and_emptying_leave_the_count_exact() {
             if ok then f:write(('z'):rep(500)):close() end
         end";
     let (one, other) = tokio::join!(dir.run(script), dir.run(script));
-    replacing.join().expect("it ended well");
+    replacing.join().expect("the thread did not panic");
     assert!(one.outcome.result.is_ok() && other.outcome.result.is_ok());
     let _ = dir.io.files.remove("f");
     let all = 1_000_000 - 1024;
-    dir.io.files.write("g", &vec![0; all], WriteMode::Create, &mut Quota::default()).expect("all of it is free");
-    assert!(dir.io.files.write("g", b"1", WriteMode::Append, &mut Quota::default()).is_err(), "and no more");
+    dir.io.files.write("g", &vec![0; all], WriteMode::Create, &mut WriteBudget::default()).expect("the whole quota is free");
+    assert!(dir.io.files.write("g", b"1", WriteMode::Append, &mut WriteBudget::default()).is_err(), "the quota is used up");
 }

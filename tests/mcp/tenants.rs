@@ -151,7 +151,7 @@ async fn the_disk_of_a_tenant_is_full_at_some_time_and_counted_anew_at_start() {
     let (folder, server) = start(&keys, config).await;
     let (alice, eve) = (keys.token("alice"), keys.token("eve"));
     let mut eve_client = server.client().with_token(&eve);
-    let full = "disk limit exceeded (100000 bytes for all files)";
+    let full = "disk quota exceeded (100000 bytes for all files)";
     let fill = "local n = 0
         local ok, message = pcall(function()
             while true do

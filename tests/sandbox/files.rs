@@ -1,23 +1,20 @@
-//! Files beside scripts, as a program that embeds the library uses them: each operation, and what each refuses.
+//! File operations of a sandbox, as an embedding program uses them: their results and their errors.
 
-use crate::{
-    sandbox::search::{glob, grep},
-    support::{IoDir, engine},
+use super::{
+    sandbox,
+    search::{glob, grep},
 };
+use crate::support::{IoDir, engine};
 use std::fs;
 use toolscript::{
     Sandbox,
     files::{FileContents, FileError, GrepQuery, TextPage, TruncatedBy, WriteMode},
 };
 
-pub fn sandbox(dir: &IoDir) -> Sandbox {
-    Sandbox::new(engine().clone(), dir.io.clone())
-}
-
-/// A file made from outside.
+/// Creates a file from outside.
 pub fn put(dir: &IoDir, name: &str, contents: impl AsRef<[u8]>) {
     let path = dir.path().join(name);
-    fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+    fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
     fs::write(path, contents).expect("a file");
 }
 
@@ -26,13 +23,13 @@ fn get(dir: &IoDir, name: &str) -> String {
 }
 
 pub fn message<T: std::fmt::Debug>(result: Result<T, FileError>) -> String {
-    result.expect_err("refused").to_string()
+    result.expect_err("an error").to_string()
 }
 
 async fn text(sandbox: &Sandbox, path: &str, offset: u64, limit: Option<u64>) -> TextPage {
     match sandbox.read(path, offset, limit).await {
-        Ok(FileContents::Text(part)) => part,
-        other => panic!("no text: {other:?}"),
+        Ok(FileContents::Text(page)) => page,
+        other => panic!("not text: {other:?}"),
     }
 }
 
@@ -42,19 +39,22 @@ async fn lines_are_read_from_an_offset_and_up_to_a_limit() {
     let sandbox = sandbox(&dir);
     put(&dir, "five", "one\ntwo\nthree\nfour\nfive");
     let all = text(&sandbox, "five", 1, None).await;
-    assert_eq!((all.text.as_str(), all.first, all.lines, all.total_lines, all.bytes), ("one\ntwo\nthree\nfour\nfive", 1, 5, 5, 23));
-    assert_eq!((all.cut_by, all.line_cut, all.next), (None, false, None));
+    assert_eq!((all.text.as_str(), all.first_line, all.lines, all.total_lines, all.bytes), ("one\ntwo\nthree\nfour\nfive", 1, 5, 5, 23));
+    assert_eq!((all.truncated_by, all.line_truncated, all.next_line), (None, false, None));
     assert_eq!(all.numbered(), "     1\tone\n     2\ttwo\n     3\tthree\n     4\tfour\n     5\tfive");
 
     let middle = text(&sandbox, "five", 2, Some(2)).await;
-    assert_eq!((middle.text.as_str(), middle.first, middle.lines, middle.total_lines), ("two\nthree\n", 2, 2, 5));
-    assert_eq!((middle.cut_by, middle.next), (Some(TruncatedBy::Lines), Some(4)));
+    assert_eq!((middle.text.as_str(), middle.first_line, middle.lines, middle.total_lines), ("two\nthree\n", 2, 2, 5));
+    assert_eq!((middle.truncated_by, middle.next_line), (Some(TruncatedBy::Lines), Some(4)));
     assert_eq!(middle.numbered(), "     2\ttwo\n     3\tthree\n");
 
     let last = text(&sandbox, "five", 5, Some(1)).await;
-    assert_eq!((last.text.as_str(), last.cut_by, last.next), ("five", None, None));
+    assert_eq!((last.text.as_str(), last.truncated_by, last.next_line), ("five", None, None));
     let none = text(&sandbox, "five", 3, Some(0)).await;
-    assert_eq!((none.text.as_str(), none.lines, none.total_lines, none.cut_by, none.next), ("", 0, 5, Some(TruncatedBy::Lines), Some(3)));
+    assert_eq!(
+        (none.text.as_str(), none.lines, none.total_lines, none.truncated_by, none.next_line),
+        ("", 0, 5, Some(TruncatedBy::Lines), Some(3))
+    );
 
     assert_eq!(message(sandbox.read("five", 6, None).await), "five: the offset is past the end; the file has 5 lines");
     assert_eq!(message(sandbox.read("five", u64::MAX, Some(u64::MAX)).await), "five: the offset is past the end; the file has 5 lines");
@@ -62,13 +62,13 @@ async fn lines_are_read_from_an_offset_and_up_to_a_limit() {
 }
 
 #[tokio::test]
-async fn empty_files_newlines_and_windows_lines_are_counted_as_editors_do() {
+async fn lines_are_counted_as_editors_count_them() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
     for (contents, lines) in [("", 0), ("\n", 1), ("\n\n\n", 3), ("a", 1), ("a\n", 1), ("a\nb", 2), ("a\r\nb\r\n", 2), ("\r", 1)] {
         put(&dir, "f", contents);
-        let part = text(&sandbox, "f", 1, None).await;
-        assert_eq!((part.text.as_str(), part.lines, part.total_lines), (contents, lines, lines), "{contents:?}");
+        let page = text(&sandbox, "f", 1, None).await;
+        assert_eq!((page.text.as_str(), page.lines, page.total_lines), (contents, lines, lines), "{contents:?}");
         let past = message(sandbox.read("f", lines.max(1) + 1, None).await);
         let noun = if lines == 1 { "line" } else { "lines" };
         assert_eq!(past, format!("f: the offset is past the end; the file has {lines} {noun}"));
@@ -76,55 +76,58 @@ async fn empty_files_newlines_and_windows_lines_are_counted_as_editors_do() {
 }
 
 #[tokio::test]
-async fn what_is_too_much_is_cut_between_lines_and_says_where_to_go_on() {
+async fn a_page_ends_between_lines_and_names_the_next_line() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
     put(&dir, "many", "x\n".repeat(2500));
     let first = text(&sandbox, "many", 1, None).await;
-    assert_eq!((first.lines, first.total_lines, first.cut_by, first.next), (2000, 2500, Some(TruncatedBy::Lines), Some(2001)));
+    assert_eq!((first.lines, first.total_lines, first.truncated_by, first.next_line), (2000, 2500, Some(TruncatedBy::Lines), Some(2001)));
     assert_eq!(text(&sandbox, "many", 1, Some(9999)).await, first);
     let rest = text(&sandbox, "many", 2001, None).await;
-    assert_eq!((rest.lines, rest.cut_by, rest.next), (500, None, None));
+    assert_eq!((rest.lines, rest.truncated_by, rest.next_line), (500, None, None));
 
-    // 3,000 characters a line: 8 of them are 48,008 bytes.
+    // Each line has 3,000 characters; 8 lines are 48,008 bytes.
     put(&dir, "wide", format!("{}\n", "é".repeat(3000)).repeat(100));
-    let part = text(&sandbox, "wide", 1, None).await;
-    assert_eq!((part.lines, part.text.len(), part.cut_by, part.next), (8, 8 * 6001, Some(TruncatedBy::Bytes), Some(9)));
-    assert!(!part.line_cut);
+    let page = text(&sandbox, "wide", 1, None).await;
+    assert_eq!((page.lines, page.text.len(), page.truncated_by, page.next_line), (8, 8 * 6001, Some(TruncatedBy::Bytes), Some(9)));
+    assert!(!page.line_truncated);
 
-    // Reading on from where it says comes by each line once.
+    // Reading page by page returns each line once.
     let (mut offset, mut read) = (Some(1), String::new());
     while let Some(from) = offset {
-        let part = text(&sandbox, "wide", from, None).await;
-        read.push_str(&part.text);
-        offset = part.next;
+        let page = text(&sandbox, "wide", from, None).await;
+        read.push_str(&page.text);
+        offset = page.next_line;
     }
     assert_eq!(read, get(&dir, "wide"));
 }
 
 #[tokio::test]
-async fn a_line_that_is_too_long_is_cut_inside_and_flagged() {
+async fn a_line_that_is_too_long_is_truncated_and_flagged() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
     put(&dir, "long", format!("short\n{}\nlast\n", "日".repeat(400_000)));
     let before = text(&sandbox, "long", 1, None).await;
-    assert_eq!((before.text.as_str(), before.cut_by, before.line_cut, before.next), ("short\n", Some(TruncatedBy::Bytes), false, Some(2)));
-    let cut = text(&sandbox, "long", 2, None).await;
+    assert_eq!(
+        (before.text.as_str(), before.truncated_by, before.line_truncated, before.next_line),
+        ("short\n", Some(TruncatedBy::Bytes), false, Some(2))
+    );
+    let truncated = text(&sandbox, "long", 2, None).await;
     // 51,200 is not a multiple of three.
-    assert_eq!((cut.text.len(), cut.lines, cut.total_lines), (51_198, 1, 3));
-    assert_eq!((cut.cut_by, cut.line_cut, cut.next), (Some(TruncatedBy::Bytes), true, Some(3)));
-    assert!(cut.text.chars().all(|letter| letter == '日'));
+    assert_eq!((truncated.text.len(), truncated.lines, truncated.total_lines), (51_198, 1, 3));
+    assert_eq!((truncated.truncated_by, truncated.line_truncated, truncated.next_line), (Some(TruncatedBy::Bytes), true, Some(3)));
+    assert!(truncated.text.chars().all(|letter| letter == '日'));
     assert_eq!(text(&sandbox, "long", 3, None).await.text, "last\n");
     put(&dir, "long", "x".repeat(51_201));
     let only = text(&sandbox, "long", 1, None).await;
-    assert_eq!((only.text.len(), only.lines, only.total_lines, only.line_cut, only.next), (51_200, 1, 1, true, None));
+    assert_eq!((only.text.len(), only.lines, only.total_lines, only.line_truncated, only.next_line), (51_200, 1, 1, true, None));
     put(&dir, "long", "x".repeat(51_200));
     let whole = text(&sandbox, "long", 1, None).await;
-    assert_eq!((whole.text.len(), whole.line_cut, whole.cut_by), (51_200, false, None));
+    assert_eq!((whole.text.len(), whole.line_truncated, whole.truncated_by), (51_200, false, None));
 }
 
 #[tokio::test]
-async fn images_are_told_by_their_first_bytes_and_other_bytes_are_bytes() {
+async fn images_are_detected_by_their_first_bytes_and_other_files_are_binary() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
     for (start, expected) in [
@@ -145,7 +148,7 @@ async fn images_are_told_by_their_first_bytes_and_other_bytes_are_bytes() {
         put(&dir, "other", contents);
         assert_eq!(sandbox.read("other", 1, None).await, Ok(FileContents::Binary { bytes: contents.to_vec() }));
     }
-    // What a text is does not depend on which of its lines are asked for.
+    // Whether a file is text does not depend on the lines that are read.
     let late = [&b"line\n".repeat(3000)[..], b"caf\xe9\n"].concat();
     put(&dir, "late", &late);
     assert!(!text(&sandbox, "late", 1, None).await.lossy);
@@ -162,7 +165,7 @@ async fn images_are_told_by_their_first_bytes_and_other_bytes_are_bytes() {
 }
 
 #[tokio::test]
-async fn a_file_is_created_overwritten_and_appended_to() {
+async fn a_file_can_be_created_overwritten_and_appended_to() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
     let written = sandbox.write("notes/deep/a b ü 日.txt", "one", WriteMode::Create).await.expect("written");
@@ -185,7 +188,7 @@ async fn a_file_is_created_overwritten_and_appended_to() {
 }
 
 #[tokio::test]
-async fn ten_mebibytes_come_back_as_they_were() {
+async fn ten_mebibytes_are_read_back_unchanged() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
     let contents: Vec<u8> = (0..10_u32 << 20).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
@@ -196,7 +199,7 @@ async fn ten_mebibytes_come_back_as_they_were() {
 }
 
 #[tokio::test]
-async fn permissions_of_a_file_stay_when_it_is_replaced() {
+async fn the_permissions_of_a_file_are_kept_when_it_is_replaced() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
@@ -208,7 +211,7 @@ async fn permissions_of_a_file_stay_when_it_is_replaced() {
 }
 
 #[tokio::test]
-async fn an_edit_replaces_exact_text_and_counts() {
+async fn an_edit_replaces_literal_text_and_counts_replacements() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
     put(&dir, "f", "a.b a+b $& a.b\n");
@@ -220,7 +223,7 @@ async fn an_edit_replaces_exact_text_and_counts() {
     assert_eq!(message(sandbox.edit("none", "a", "b", true).await), "none: No such file or directory");
     assert_eq!(get(&dir, "f"), "a.b a+b $& a.b\n");
 
-    // What other tools take for a reference to what they found.
+    // The replacement is literal text, even if it looks like a reference to a match.
     let edited = sandbox.edit("f", "a.b", "$&$1\\1", true).await.expect("edited");
     assert_eq!((edited.name.as_str(), edited.count, edited.bytes), ("f", 2, 21));
     assert_eq!(get(&dir, "f"), "$&$1\\1 a+b $& $&$1\\1\n");
@@ -231,7 +234,7 @@ async fn an_edit_replaces_exact_text_and_counts() {
     assert_eq!(get(&dir, "f"), "bb");
 }
 
-const EDIT_TWICE: &str = "f: the text to replace is there 2 times; give more of what is around it, or replace all";
+const EDIT_TWICE: &str = "f: the text to replace occurs 2 times; include more of the surrounding text, or replace all";
 
 #[tokio::test]
 async fn an_edit_keeps_line_endings() {
@@ -243,7 +246,7 @@ async fn an_edit_keeps_line_endings() {
     sandbox.edit("f", "2\r\nthree", "2\r\n3", false).await.expect("edited");
     assert_eq!(get(&dir, "f"), "1\r\n1.5\r\n2\r\n3\r\n");
     assert_eq!(message(sandbox.edit("f", "3\r\n", "3\n", false).await), "f: the new text is the same as the old one");
-    // Where both are in use, a text is what it is.
+    // In a file with mixed line endings, nothing is converted.
     put(&dir, "f", "one\r\ntwo\nthree\r\n");
     assert_eq!(message(sandbox.edit("f", "one\ntwo", "x", false).await), "f: the text to replace is not in the file");
     sandbox.edit("f", "two\nthree", "2\n3", false).await.expect("edited");
@@ -251,7 +254,7 @@ async fn an_edit_keeps_line_endings() {
 }
 
 #[tokio::test]
-async fn a_call_has_a_limit_of_its_own() {
+async fn each_operation_has_its_own_write_limit() {
     let mut dir = IoDir::new();
     dir.io.max_bytes = 10;
     let sandbox = sandbox(&dir);
@@ -259,9 +262,9 @@ async fn a_call_has_a_limit_of_its_own() {
     for mode in [WriteMode::Create, WriteMode::Overwrite, WriteMode::Append] {
         assert_eq!(message(sandbox.write("folder/f", "12345678901", mode).await), limit);
     }
-    assert!(!dir.path().exists(), "nothing was made");
+    assert!(!dir.path().exists(), "nothing was created");
     for _ in 0..3 {
-        sandbox.write("f", "1234567890", WriteMode::Overwrite).await.expect("each call begins anew");
+        sandbox.write("f", "1234567890", WriteMode::Overwrite).await.expect("each operation starts with a new limit");
     }
     assert_eq!(message(sandbox.edit("f", "0", "xy", false).await), limit);
     put(&dir, "g", "12345678901");
@@ -272,29 +275,29 @@ async fn a_call_has_a_limit_of_its_own() {
     for mode in [WriteMode::Create, WriteMode::Overwrite, WriteMode::Append] {
         assert_eq!(message(no_files.write("new", "x", mode).await), "too many files created (max 0)");
     }
-    no_files.write("f", "0987654321", WriteMode::Overwrite).await.expect("nothing is made");
+    no_files.write("f", "0987654321", WriteMode::Overwrite).await.expect("no file is created");
     let results = sandbox.upload(vec![("a".into(), vec![0; 6]), ("b".into(), vec![0; 6]), ("c".into(), vec![0; 4])]).await;
-    assert_eq!(results.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true], "the call as a whole has it");
+    assert_eq!(results.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true], "all uploads share one limit");
     let downloads = sandbox.download(["a", "f", "c", "none"].map(str::to_owned).into()).await;
     assert_eq!(downloads.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true, false]);
 }
 
 #[tokio::test]
-async fn the_limit_of_the_disk_holds_for_every_call() {
+async fn the_disk_quota_applies_to_every_operation() {
     let dir = IoDir::new();
-    let files = dir.io.files.clone().with_disk_limit(5000).expect("counted");
+    let files = dir.io.files.clone().with_disk_quota(5000).expect("counted");
     let sandbox = Sandbox::new(engine().clone(), files);
-    let limit = "disk limit exceeded (5000 bytes for all files)";
+    let limit = "disk quota exceeded (5000 bytes for all files)";
     sandbox.write("f", vec![0; 1500], WriteMode::Create).await.expect("written");
     assert_eq!(message(sandbox.write("folder/g", vec![0; 2000], WriteMode::Create).await), limit);
     assert_eq!(message(sandbox.write("g", vec![0; 2000], WriteMode::Append).await), limit);
     assert_eq!(message(sandbox.write("1/2/3/4/5/f", "x", WriteMode::Create).await), limit);
     assert_eq!(message(sandbox.write("1/2/3/4/5/f", "x", WriteMode::Append).await), limit);
-    assert_eq!(sandbox.list(".").await.expect("listed").len(), 1, "nothing was made");
-    // Old and new are there together for a moment.
+    assert_eq!(sandbox.list(".").await.expect("listed").len(), 1, "nothing was created");
+    // The old and the new contents exist at the same time for a moment.
     assert_eq!(message(sandbox.write("f", vec![0; 2500], WriteMode::Overwrite).await), limit);
     for _ in 0..10 {
-        sandbox.write("f", vec![0; 1900], WriteMode::Overwrite).await.expect("what was replaced is free again");
+        sandbox.write("f", vec![0; 1900], WriteMode::Overwrite).await.expect("the space of the replaced file is free again");
     }
     sandbox.remove("f").await.expect("removed");
     sandbox.write("f", vec![b'x'; 3900], WriteMode::Create).await.expect("written");
@@ -302,12 +305,12 @@ async fn the_limit_of_the_disk_holds_for_every_call() {
     let run = sandbox.exec("io.open('h', 'w')", Default::default()).await;
     assert_eq!(
         (run.output.lines().next(), run.exit_code),
-        (Some("error: runtime: script:1: disk limit exceeded (5000 bytes for all files)"), 1)
+        (Some("error: runtime: script:1: disk quota exceeded (5000 bytes for all files)"), 1)
     );
 }
 
 #[tokio::test]
-async fn many_files_go_up_and_down_with_a_result_each() {
+async fn uploads_and_downloads_return_a_result_for_each_file() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
     put(&dir, "b", "old");
@@ -328,11 +331,11 @@ async fn many_files_go_up_and_down_with_a_result_each() {
 }
 
 #[tokio::test]
-async fn paths_start_at_the_working_folder_and_names_count_from_home() {
+async fn paths_start_at_the_working_directory_and_names_are_relative_to_the_io_directory() {
     let dir = IoDir::new();
     let home = sandbox(&dir);
-    let desk = home.clone().with_working_directory("desk").expect("a folder");
-    assert_eq!((home.working(), desk.working()), (".", "desk"));
+    let desk = home.clone().with_working_directory("desk").expect("a directory");
+    assert_eq!((home.working_directory(), desk.working_directory()), (".", "desk"));
     assert_eq!(desk.list(".").await.expect("empty before the first write"), []);
     assert_eq!(desk.write("a.txt", "on the desk", WriteMode::Create).await.expect("written").name, "desk/a.txt");
     assert_eq!(desk.write("~/b.txt", "at home", WriteMode::Create).await.expect("written").name, "b.txt");
@@ -340,12 +343,12 @@ async fn paths_start_at_the_working_folder_and_names_count_from_home() {
     assert_eq!(desk.read_raw("~/b.txt").await.expect("read"), b"at home");
     assert_eq!(message(desk.read_raw("b.txt").await), "desk/b.txt: No such file or directory");
     assert_eq!(glob(&desk, "*", ".").await, ["desk/a.txt"]);
-    assert_eq!(grep(&desk, GrepQuery::new("at").in_path("~")).await, ["b.txt:1:at home"]);
+    assert_eq!(grep(&desk, GrepQuery::new("at").with_path("~")).await, ["b.txt:1:at home"]);
     assert_eq!(message(desk.read_raw("../b.txt").await), "path cannot contain '..' traversal");
     assert_eq!(message(desk.read_raw("/b.txt").await), "path must be relative");
     assert_eq!(message(desk.read_raw("~//b.txt").await), "path must be relative");
-    assert_eq!(desk.clone().with_working_directory("drawer").expect("a folder").working(), "desk/drawer");
-    assert_eq!(desk.clone().with_working_directory("~").expect("home").working(), ".");
+    assert_eq!(desk.clone().with_working_directory("drawer").expect("a directory").working_directory(), "desk/drawer");
+    assert_eq!(desk.clone().with_working_directory("~").expect("home").working_directory(), ".");
     assert!(desk.with_working_directory("../..").is_err());
     let names = home.files().list("~").expect("listed");
     assert_eq!(names.iter().map(|info| info.name.as_str()).collect::<Vec<_>>(), ["b.txt", "desk"]);

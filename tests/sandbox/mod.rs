@@ -5,3 +5,11 @@ mod exec;
 mod files;
 #[cfg(target_os = "linux")]
 mod search;
+
+use crate::support::{IoDir, engine};
+use toolscript::Sandbox;
+
+/// Returns a sandbox with the io directory of a test.
+pub fn sandbox(dir: &IoDir) -> Sandbox {
+    Sandbox::new(engine().clone(), dir.io.clone())
+}

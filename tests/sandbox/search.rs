@@ -1,9 +1,10 @@
-//! What is there, and where it is: listing, and searching by names and by lines.
+//! Listing, and searching by name and by line.
 
-use crate::{
-    sandbox::files::{message, put, sandbox},
-    support::IoDir,
+use super::{
+    files::{message, put},
+    sandbox,
 };
+use crate::support::IoDir;
 use std::time::{Duration, SystemTime};
 use toolscript::{
     Files, Limits, Sandbox,
@@ -11,7 +12,7 @@ use toolscript::{
 };
 
 #[tokio::test]
-async fn a_folder_is_listed_with_kinds_sizes_and_times() {
+async fn a_directory_is_listed_with_kinds_sizes_and_times() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
     assert_eq!(sandbox.list(".").await.expect("listed"), []);
@@ -20,13 +21,13 @@ async fn a_folder_is_listed_with_kinds_sizes_and_times() {
     }
     put(&dir, "many/.hidden", "");
     put(&dir, "many/sub/deeper", "");
-    std::os::unix::fs::symlink("00.txt", dir.path().join("many/link")).expect("a link");
+    std::os::unix::fs::symlink("00.txt", dir.path().join("many/link")).expect("a symlink");
     let listed = sandbox.list("many").await.expect("listed");
     let names: Vec<&str> = listed.iter().map(|info| info.name.as_str()).collect();
     assert_eq!((names.len(), names[0], names[1], names[50], names[51], names[52]), (53, ".hidden", "00.txt", "49.txt", "link", "sub"));
     assert!(names.is_sorted());
     assert_eq!((listed[50].kind, listed[50].bytes), (FileKind::File, 49));
-    assert_eq!((listed[51].kind, listed[52].kind, listed[52].bytes), (FileKind::Link, FileKind::Folder, 0));
+    assert_eq!((listed[51].kind, listed[52].kind, listed[52].bytes), (FileKind::Symlink, FileKind::Directory, 0));
     let age = SystemTime::now().duration_since(listed[0].modified.expect("a time")).expect("in the past");
     assert!(age.as_secs() < 600);
     assert_eq!(message(sandbox.list("none").await), "none: No such file or directory");
@@ -34,15 +35,15 @@ async fn a_folder_is_listed_with_kinds_sizes_and_times() {
 }
 
 pub async fn glob(sandbox: &Sandbox, pattern: &str, path: &str) -> Vec<String> {
-    let found = sandbox.glob(GlobQuery::new(pattern).in_folder(path)).await.expect("found");
+    let found = sandbox.glob(GlobQuery::new(pattern).with_path(path)).await.expect("found");
     found.entries.into_iter().map(|entry| entry.name).collect()
 }
 
 #[tokio::test]
-async fn names_are_found_by_patterns() {
+async fn files_are_found_by_glob_patterns() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
-    assert_eq!(glob(&sandbox, "**", ".").await, [""; 0], "nothing is there yet");
+    assert_eq!(glob(&sandbox, "**", ".").await, [""; 0], "the directory does not exist yet");
     for name in ["a.txt", "b.md", "src/a.txt", "src/deep/er/c.txt", "src/deep/d [1].txt", ".env", ".git/config", "src/.hidden/x.txt"] {
         put(&dir, name, name);
     }
@@ -54,7 +55,7 @@ async fn names_are_found_by_patterns() {
     assert_eq!(glob(&sandbox, "deep/**/*.txt", "src").await, ["src/deep/d [1].txt", "src/deep/er/c.txt"]);
     assert_eq!(glob(&sandbox, "**/d \\[1\\].txt", ".").await, ["src/deep/d [1].txt"]);
     assert_eq!(glob(&sandbox, "none/*", ".").await, [""; 0]);
-    // Hidden names only by a dot of their own.
+    // Hidden names match only an explicit dot.
     assert_eq!(glob(&sandbox, ".*", ".").await, [".env", ".git"]);
     assert_eq!(glob(&sandbox, "**/.env", ".").await, [".env"]);
     assert_eq!(glob(&sandbox, ".git/*", ".").await, [".git/config"]);
@@ -63,7 +64,7 @@ async fn names_are_found_by_patterns() {
     query.hidden = true;
     let all = sandbox.glob(query.clone()).await.expect("found");
     assert_eq!((all.entries.len(), all.truncated, all.skipped), (13, false, 0));
-    assert_eq!((all.entries[0].name.as_str(), all.entries[1].kind, all.entries[0].bytes), (".env", FileKind::Folder, 4));
+    assert_eq!((all.entries[0].name.as_str(), all.entries[1].kind, all.entries[0].bytes), (".env", FileKind::Directory, 4));
     query.max_results = 5;
     let some = sandbox.glob(query).await.expect("found");
     assert_eq!((some.entries.len(), some.truncated), (5, true));
@@ -76,7 +77,7 @@ async fn names_are_found_by_patterns() {
         ("*", "a.txt", "a.txt: Not a directory"),
         ("*", "..", "path cannot contain '..' traversal"),
     ] {
-        assert_eq!(message(sandbox.glob(GlobQuery::new(pattern).in_folder(path)).await), expected);
+        assert_eq!(message(sandbox.glob(GlobQuery::new(pattern).with_path(path)).await), expected);
     }
 }
 
@@ -86,10 +87,10 @@ pub async fn grep(sandbox: &Sandbox, query: GrepQuery) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn lines_are_found_by_what_is_in_them() {
+async fn lines_are_found_by_text_and_by_regular_expression() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
-    assert_eq!(grep(&sandbox, GrepQuery::new("x")).await, [""; 0], "nothing is there yet");
+    assert_eq!(grep(&sandbox, GrepQuery::new("x")).await, [""; 0], "the directory does not exist yet");
     put(&dir, "a.txt", "first needle\r\nn.edle\nlast needle");
     put(&dir, "src/b.lua", "-- needle (1+1)\n");
     put(&dir, "src/c.txt", "\n\nneedle");
@@ -99,9 +100,9 @@ async fn lines_are_found_by_what_is_in_them() {
     assert_eq!((found.matches.len(), found.files, found.binary, found.skipped, found.truncated), (4, 3, 1, 0, false));
     let all = ["a.txt:1:first needle", "a.txt:3:last needle", "src/b.lua:1:-- needle (1+1)", "src/c.txt:3:needle"];
     assert_eq!(grep(&sandbox, GrepQuery::new("needle")).await, all);
-    assert_eq!(grep(&sandbox, GrepQuery::new("needle").in_path("src")).await, all[2..]);
-    assert_eq!(grep(&sandbox, GrepQuery::new("needle").in_path("a.txt")).await, all[..2]);
-    assert_eq!(grep(&sandbox, GrepQuery::new("needle").in_path(".hidden")).await, [".hidden:1:needle"]);
+    assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_path("src")).await, all[2..]);
+    assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_path("a.txt")).await, all[..2]);
+    assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_path(".hidden")).await, [".hidden:1:needle"]);
     assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob("*.txt")).await, [all[0], all[1], all[3]]);
     assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob("src/*.txt")).await, all[3..]);
     assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob(".*")).await, [".hidden:1:needle"]);
@@ -112,32 +113,32 @@ async fn lines_are_found_by_what_is_in_them() {
     assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob("src/*.txt")).await, all[3..]);
     assert_eq!(grep(&sandbox, GrepQuery::new("needle").with_glob("src/**/e*.txt")).await, ["src/deep/er.txt:1:needle"]);
     std::fs::remove_file(dir.path().join("src/deep/er.txt")).expect("removed");
-    // Literally, unless asked otherwise.
+    // The pattern is literal text by default.
     assert_eq!(grep(&sandbox, GrepQuery::new("n.edle")).await, ["a.txt:2:n.edle"]);
     assert_eq!(grep(&sandbox, GrepQuery::new("(1+1)")).await, all[2..3]);
     assert_eq!(grep(&sandbox, GrepQuery::new("$&")).await, [""; 0]);
-    assert_eq!(grep(&sandbox, GrepQuery::new("^n.e+dle$").as_regex()).await, ["a.txt:2:n.edle", all[3]]);
-    assert_eq!(grep(&sandbox, GrepQuery::new("t needle$").as_regex()).await, all[..2], "lines may end in two ways");
-    assert_eq!(grep(&sandbox, GrepQuery::new(r"\w{5,20}").as_regex().in_path("src/c.txt")).await, all[3..]);
+    assert_eq!(grep(&sandbox, GrepQuery::new("^n.e+dle$").with_regex(true)).await, ["a.txt:2:n.edle", all[3]]);
+    assert_eq!(grep(&sandbox, GrepQuery::new("t needle$").with_regex(true)).await, all[..2], "both kinds of line endings are supported");
+    assert_eq!(grep(&sandbox, GrepQuery::new(r"\w{5,20}").with_regex(true).with_path("src/c.txt")).await, all[3..]);
     for (query, expected) in [
-        (GrepQuery::new("(").as_regex(), "the pattern can't be used: unclosed group"),
+        (GrepQuery::new("(").with_regex(true), "the pattern can't be used: unclosed group"),
         (GrepQuery::new(""), "the pattern can't be used: it is empty"),
-        (GrepQuery::new("a\nb"), "the pattern can't be used: it has a newline, and is compared with one line at a time"),
+        (GrepQuery::new("a\nb"), "the pattern can't be used: it contains a newline, but each line is matched on its own"),
         (GrepQuery::new("x".repeat(4097)), "the pattern can't be used: at most 4096 bytes are allowed"),
-        (GrepQuery::new("x").in_path("none"), "none: No such file or directory"),
-        (GrepQuery::new("x").in_path("../x"), "path cannot contain '..' traversal"),
+        (GrepQuery::new("x").with_path("none"), "none: No such file or directory"),
+        (GrepQuery::new("x").with_path("../x"), "path cannot contain '..' traversal"),
         (GrepQuery::new("x").with_glob("[z-a]"), "the pattern '[z-a]' can't be used: invalid range; 'z' > 'a'"),
     ] {
         assert_eq!(message(sandbox.grep(query).await), expected);
     }
-    // A machine that would be huge is refused before it is built.
+    // A regular expression that would be huge is rejected before it is compiled.
     for bomb in ["(\\w{100}){100}", "(?-u)(?:[ab]{1,300}a){100}c"] {
-        assert!(message(sandbox.grep(GrepQuery::new(bomb).as_regex()).await).starts_with("the pattern can't be used: "));
+        assert!(message(sandbox.grep(GrepQuery::new(bomb).with_regex(true)).await).starts_with("the pattern can't be used: "));
     }
 }
 
 #[tokio::test]
-async fn a_search_that_finds_too_much_is_cut_and_flagged() {
+async fn a_search_with_too_many_results_is_truncated_and_flagged() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
     put(&dir, "many", "x\n".repeat(5000));
@@ -146,22 +147,24 @@ async fn a_search_that_finds_too_much_is_cut_and_flagged() {
     put(&dir, "many", format!("{}\n", "é".repeat(1500)).repeat(100));
     let found = sandbox.grep(GrepQuery::new("é")).await.expect("found");
     assert!(found.truncated);
-    assert!(found.matches.iter().all(|found| found.cut && found.text.len() == 1024 && found.text.chars().all(|letter| letter == 'é')));
+    assert!(
+        found.matches.iter().all(|found| found.truncated && found.text.len() == 1024 && found.text.chars().all(|letter| letter == 'é'))
+    );
     let bytes: usize = found.matches.iter().map(|found| found.text.len()).sum();
     assert!((40 << 10..=50 << 10).contains(&bytes), "{bytes} bytes");
-    // A line that does not fit into what a search may hold: less for an expression, and least for a large one.
+    // A line that does not fit into the buffer is skipped. The buffer is smaller for a regular expression, and smallest for a large one.
     put(&dir, "many", "x".repeat(9 << 20));
     let found = sandbox.grep(GrepQuery::new("x")).await.expect("found");
     assert_eq!((found.matches.len(), found.skipped), (0, 1));
     put(&dir, "many", "x".repeat(100_000));
     for (pattern, skipped) in [("x$", 0), (r"\w{5,20}", 1)] {
-        let found = sandbox.grep(GrepQuery::new(pattern).as_regex()).await.expect("found");
+        let found = sandbox.grep(GrepQuery::new(pattern).with_regex(true)).await.expect("found");
         assert_eq!((found.matches.len(), found.skipped), (1 - skipped, skipped as u64), "{pattern}");
     }
 }
 
 #[tokio::test]
-async fn what_is_text_for_a_reader_is_text_for_a_search() {
+async fn a_search_and_a_read_agree_on_which_files_are_text() {
     let dir = IoDir::new();
     let sandbox = sandbox(&dir);
     put(&dir, "late", [&b"needle\n".repeat(2000)[..], b"\0needle\rx\n"].concat());
@@ -173,16 +176,16 @@ async fn what_is_text_for_a_reader_is_text_for_a_search() {
 }
 
 #[tokio::test]
-async fn a_search_ends_with_the_time_that_it_has_or_with_its_caller() {
+async fn a_search_stops_at_its_timeout_or_when_it_is_cancelled() {
     let dir = IoDir::new();
     put(&dir, "f", "x");
     let mut limits = Limits::default();
     limits.timeout = Duration::from_nanos(1);
     let sandbox = sandbox(&dir).with_limits(limits);
-    let late = "it took too long, or is not wanted any more";
-    assert_eq!(message(sandbox.grep(GrepQuery::new("x")).await), late);
-    assert_eq!(message(sandbox.glob(GlobQuery::new("**")).await), late);
-    assert_eq!(message(sandbox.read("f", 1, None).await), late);
+    let interrupted = "the operation timed out or was cancelled";
+    assert_eq!(message(sandbox.grep(GrepQuery::new("x")).await), interrupted);
+    assert_eq!(message(sandbox.glob(GlobQuery::new("**")).await), interrupted);
+    assert_eq!(message(sandbox.read("f", 1, None).await), interrupted);
     let files: &Files = sandbox.files();
-    assert_eq!(message(files.grep(&GrepQuery::new("x").in_path("f"), &|| false)), late);
+    assert_eq!(message(files.grep(&GrepQuery::new("x").with_path("f"), &|| false)), interrupted);
 }

@@ -90,7 +90,7 @@ fn answers_are_decoded_by_their_type() {
     let api = ApiServer::start();
     let folder = api.folder("features", "features.json", "");
     let answer = |script: &str| result(&folder, script);
-    assert_eq!(answer("local picture = sdk.answer{ what = 'picture' } return #picture, picture:byte(256)"), json!([256, 255]));
+    assert_eq!(answer("local snapshot = sdk.answer{ what = 'snapshot' } return #snapshot, snapshot:byte(256)"), json!([256, 255]));
     assert_eq!(answer("return (sdk.answer{ what = 'text' })"), json!("<p>hellö</p>"));
     assert_eq!(answer("local body, details = sdk.answer{ what = 'nothing' } return body == nil, details.status"), json!([true, 204]));
     assert_eq!(answer("return (sdk.answer{ what = 'null' }) == nil"), json!(true));

@@ -34,7 +34,7 @@ fn check_answers(folder: &TempDir) {
         outcome("return sdk.up.say_it{ text = 'hellö' }, sdk.up.say_it_2{}, sdk.up.say_it()"),
         json!(["hellö", "the other one", "nothing"])
     );
-    assert_eq!(outcome("return sdk.up.picture()"), json!({ "type": "image", "data": "AAEC", "mimeType": "image/png" }));
+    assert_eq!(outcome("return sdk.up.snapshot()"), json!({ "type": "image", "data": "AAEC", "mimeType": "image/png" }));
     assert_eq!(
         outcome("return sdk.up.several()"),
         json!(["one", { "type": "resource_link", "uri": "https://example.com/a", "name": "a" }])

@@ -177,7 +177,7 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
         }
         "/pets/1" => json_of(&json!({ "id": 1, "name": "Mia", "kind": "cat", "nick": null })),
         "/pets/404" => (StatusCode::NOT_FOUND, json_of(&json!({ "error": "there is no pet 404" }))).into_response(),
-        "/answer/picture" => ([(header::CONTENT_TYPE, "image/png")], Bytes::from_iter(0..=255)).into_response(),
+        "/answer/snapshot" => ([(header::CONTENT_TYPE, "image/png")], Bytes::from_iter(0..=255)).into_response(),
         "/answer/text" => ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], "<p>hellö</p>").into_response(),
         "/answer/nothing" => StatusCode::NO_CONTENT.into_response(),
         "/answer/null" => json_of(&Value::Null),

@@ -1,10 +1,11 @@
-//! Links that lead out of an io dir: planted, or put in place of files and folders while others use them.
+//! Hostile files in an io directory: symlinks that lead out of it, files that are replaced by symlinks, and FIFOs, sockets and devices.
 
 use crate::support::IoDir;
 use std::{
     fs,
-    os::unix::fs::symlink,
+    os::unix::{fs::symlink, net::UnixListener},
     path::{Path, PathBuf},
+    process::Command,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -12,21 +13,24 @@ use std::{
     thread::JoinHandle,
 };
 
-/// The links that are planted.
+/// A text that no operation inside the io directory may read.
+pub const SECRET: &str = "the secret of the host";
+
+/// The names of the symlinks that [`plant_links`] creates.
 pub const LINKS: [&str; 9] =
     ["to_file", "to_folder", "relative", "relative_out", "chained", "looped", "dangling", "absolute_inside", "to_inner_folder"];
 
-/// Paths that lead through them.
+/// Paths that lead through these symlinks.
 pub const THROUGH: [&str; 6] =
     ["to_folder/secret", "to_folder/new", "to_inner_folder/new", "to_itself/inside", "to_itself/to_itself/inside", "to_memory"];
 
-/// Plants links of every kind beside a file `inside` and a folder `folder`.
+/// Creates symlinks of every kind, next to a file `inside` and a directory `folder`.
 pub fn plant_links(dir: &IoDir) {
     let outside = dir.outside().join("outside");
-    fs::create_dir(&outside).expect("a folder");
-    fs::write(outside.join("secret"), "the secret of the host").expect("a file");
+    fs::create_dir(&outside).expect("a directory");
+    fs::write(outside.join("secret"), SECRET).expect("a file");
     fs::write(dir.path().join("inside"), "inside").expect("a file");
-    fs::create_dir(dir.path().join("folder")).expect("a folder");
+    fs::create_dir(dir.path().join("folder")).expect("a directory");
     let inside = dir.path().join("inside");
     for (target, name) in [
         (outside.join("secret").as_path(), "to_file"),
@@ -41,38 +45,63 @@ pub fn plant_links(dir: &IoDir) {
         (Path::new("."), "to_itself"),
         (Path::new("/proc/self/mem"), "to_memory"),
     ] {
-        symlink(target, dir.path().join(name)).expect("a link");
+        symlink(target, dir.path().join(name)).expect("a symlink");
     }
 }
 
-/// A thread that swaps files and folders for links.
+/// Files that are neither regular files nor directories.
+pub struct IrregularFiles {
+    pub names: Vec<&'static str>,
+    _socket: UnixListener,
+}
+
+/// Creates a FIFO, a socket and, if the user is root, a device.
+pub fn plant_irregular_files(dir: &IoDir) -> IrregularFiles {
+    assert!(Command::new("mkfifo").arg(dir.path().join("fifo")).status().expect("mkfifo").success());
+    let socket = UnixListener::bind(dir.path().join("socket")).expect("a socket");
+    let mut names = vec!["fifo", "socket"];
+    if Command::new("mknod").arg(dir.path().join("device")).args(["c", "1", "3"]).output().expect("mknod").status.success() {
+        names.push("device");
+    }
+    IrregularFiles { names, _socket: socket }
+}
+
+/// A thread that repeatedly replaces files and directories by symlinks.
 pub struct Swapper {
+    /// A file with [`SECRET`], outside the io directory.
+    secret: PathBuf,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<usize>,
 }
 
 impl Swapper {
-    /// Swaps `x` and `folder/x` below a folder for links to a secret, and `folder` for a link to what is above.
-    pub fn start(root: PathBuf, secret: PathBuf) -> Self {
+    /// Replaces `x` and `folder/x` in the io directory by symlinks to a file with [`SECRET`], and `folder` by a symlink to the parent
+    /// directory.
+    pub fn start(dir: &IoDir) -> Self {
+        let (root, secret) = (dir.path(), dir.outside().join("secret"));
+        fs::write(&secret, SECRET).expect("a file");
+        let target = secret.clone();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             let mut swaps = 0;
             while !stopped.load(Ordering::Relaxed) {
-                // Others make folders meanwhile, so not every step can be done.
-                swaps += usize::from(swap(&root, &secret).is_ok());
+                // Other threads create directories at the same time, so some rounds fail.
+                swaps += usize::from(swap(&root, &target).is_ok());
                 let _ = (fs::remove_file(root.join("link")), fs::remove_dir_all(root.join("away")));
                 let _ = fs::create_dir(root.join("folder"));
             }
             swaps
         });
-        Self { stop, thread }
+        Self { secret, stop, thread }
     }
 
-    /// How many rounds there were.
-    pub fn stop(self) -> usize {
+    /// Stops the thread, and checks that the secret is unchanged and that enough rounds were complete for the attack to be real.
+    pub fn stop(self) {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().expect("the swapper ended well")
+        let swaps = self.thread.join().expect("the swapper did not panic");
+        assert_eq!(fs::read_to_string(&self.secret).expect("the secret"), SECRET);
+        assert!(swaps > 10, "too few swaps: {swaps}");
     }
 }
 

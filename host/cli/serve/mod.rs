@@ -57,7 +57,7 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
     // Where each tenant has files of their own, each has a limit of their own.
     let has_tenants = http.as_ref().is_some_and(|(http, _)| http.has_tenants());
     if let (Some(io), Some(bytes), false) = (&mut files, config.io.tenant_bytes, has_tenants) {
-        io.files = io.files.clone().with_disk_limit(bytes).context("the files of the io dir can't be counted")?;
+        io.files = io.files.clone().with_disk_quota(bytes).context("the files of the io dir can't be counted")?;
     }
     // Each run is a task of this runtime's.
     let engine = match config.limits.engine().file_io(FileIo::BlockInPlace).build() {

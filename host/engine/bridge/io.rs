@@ -1,7 +1,7 @@
 //! `toolscript:sandbox/io`: the files of a run.
 
 use super::{Completed, MeteredState, begin_call, define_blocking, run_blocking, yield_now};
-use crate::files::{FileError, FileSession, MAX_BLOCK, MAX_NAMES, MAX_PATH, Mode, Whence};
+use crate::files::{FileError, FileSession, MAX_BLOCK, MAX_NAMES, MAX_PATH, OpenMode, Whence};
 use wasmtime::{
     StoreContextMut,
     component::{ComponentType, Linker, Lower, Resource, ResourceType, WasmList},
@@ -38,9 +38,9 @@ impl From<FileError> for Error {
         match error {
             FileError::Invalid(message) => Self::Invalid(message.into()),
             // No operation of a script returns these.
-            FileError::Argument(_) | FileError::Unwanted | FileError::Failed => Self::Invalid(error.to_string()),
+            FileError::Argument(_) | FileError::Interrupted | FileError::Failed => Self::Invalid(error.to_string()),
             FileError::Limit(message) => Self::Limit(message),
-            FileError::Refused { message, number } => Self::Os(OsError { message, number }),
+            FileError::System { message, number, .. } => Self::Os(OsError { message, number }),
         }
     }
 }
@@ -83,7 +83,7 @@ pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Resul
     define_blocking(&mut io, "[method]file.seek", |store, (file, whence, offset): (Resource<File>, Whence, i64)| {
         with_session(store, move |session| session.seek(file.rep(), whence, offset), no_bytes)
     })?;
-    define_blocking(&mut io, "open", |store, (path, mode): (WasmList<u8>, Mode)| {
+    define_blocking(&mut io, "open", |store, (path, mode): (WasmList<u8>, OpenMode)| {
         let path = copy_path(store, &path);
         let open = move |session: &FileSession| {
             let (handle, allowance) = session.open(&path?, mode)?;
@@ -149,7 +149,7 @@ async fn write<T: MeteredState>(
     let Some(session) = store.data().as_ref().files.clone() else { return Ok(Err(no_files())) };
     let size = bytes.len();
     // Announced first, so that the file is reported as truncated if the run stops before all bytes are written.
-    let announced = session.announce(handle, waiting || size > 0);
+    let announced = session.set_pending(handle, waiting || size > 0);
     if size == 0 || announced.is_err() {
         return Ok(announced);
     }

@@ -152,8 +152,8 @@ impl Tenants {
 
 /// The folder of a tenant, with what is in it counted.
 fn files(io_dir: &Files, name: &str, disk: u64) -> Result<Files> {
-    let files = io_dir.folder(name).context("the folder of a tenant can't be used")?;
-    files.with_disk_limit(disk).context("the files of a tenant can't be counted")
+    let files = io_dir.subdirectory(name).context("the folder of a tenant can't be used")?;
+    files.with_disk_quota(disk).context("the files of a tenant can't be counted")
 }
 
 /// The name of a tenant's folder. It says nothing about the subject, and two of them never share one.

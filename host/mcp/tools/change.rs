@@ -37,7 +37,7 @@ pub const WRITE: FileTool = FileTool {
             Some(_) => return Err(Wrong("`mode` must be `create`, `overwrite` or `append`".into())),
         };
         Ok(Work::new(content.len(), move |io, _| {
-            let written = io.files.write(&path, content.as_bytes(), mode, &mut io.quota())?;
+            let written = io.files.write(&path, content.as_bytes(), mode, &mut io.write_budget())?;
             let structure = json!({ "path": written.name, "bytes": written.bytes });
             let text = format!("{} written to {}", count(written.bytes, "byte", "bytes"), one_line(&written.name));
             Ok(Answer::changed(text, written.name, structure))
@@ -74,7 +74,7 @@ pub const EDIT: FileTool = FileTool {
         let (old, new) = (fields.text("old")?, fields.text("new")?);
         let all = fields.flag("all")?;
         Ok(Work::new(old.len() + new.len(), move |io, _| {
-            let edited = io.files.edit(&path, &old, &new, all, &mut io.quota())?;
+            let edited = io.files.edit(&path, &old, &new, all, &mut io.write_budget())?;
             let structure = json!({ "path": edited.name, "count": edited.count, "bytes": edited.bytes });
             let text = format!("replaced {} in {}", count(edited.count, "time", "times"), one_line(&edited.name));
             Ok(Answer::changed(text, edited.name, structure))

@@ -107,9 +107,15 @@ pub const GREP: FileTool = FileTool {
             let mut lines = Vec::new();
             let mut matches = Vec::new();
             for found in &found.matches {
-                lines.push(format!("{}:{}: {}{}", one_line(&found.name), found.line, found.text, if found.cut { " (cut)" } else { "" }));
+                lines.push(format!(
+                    "{}:{}: {}{}",
+                    one_line(&found.name),
+                    found.line,
+                    found.text,
+                    if found.truncated { " (cut)" } else { "" }
+                ));
                 let mut entry = json!({ "path": found.name, "line": found.line, "text": found.text });
-                if found.cut {
+                if found.truncated {
                     entry["cut"] = json!(true);
                 }
                 matches.push(entry);
@@ -176,7 +182,7 @@ fn entries(key: &str, infos: &[FileInfo], truncated: bool, skipped: u64, hint: O
 
 fn line(info: &FileInfo) -> String {
     let what = match info.kind {
-        FileKind::Folder => return format!("{}/", one_line(&info.name)),
+        FileKind::Directory => return format!("{}/", one_line(&info.name)),
         FileKind::File => count(info.bytes, "byte", "bytes"),
         other => other.name().into(),
     };

@@ -70,21 +70,21 @@ fn text(path: &str, part: &TextPage) -> Answer {
         ("kind".to_owned(), json!("text")),
         ("bytes".to_owned(), json!(part.bytes)),
         ("text".to_owned(), json!(part.text)),
-        ("first_line".to_owned(), json!(part.first)),
+        ("first_line".to_owned(), json!(part.first_line)),
         ("lines".to_owned(), json!(part.lines)),
         ("total_lines".to_owned(), json!(part.total_lines)),
     ]);
-    if part.line_cut {
+    if part.line_truncated {
         structure.insert("line_cut".into(), json!(true));
     }
     if part.lossy {
         structure.insert("lossy".into(), json!(true));
     }
-    if let Some(cut_by) = part.cut_by {
+    if let Some(cut_by) = part.truncated_by {
         structure.insert("truncated_by".into(), json!(cut_by.name()));
     }
-    if let Some(next) = part.next {
+    if let Some(next) = part.next_line {
         structure.insert("next_offset".into(), json!(next));
     }
-    Answer::new(part.shown(part.next), Value::Object(structure))
+    Answer::new(part.numbered_with_notes(part.next_line), Value::Object(structure))
 }

@@ -55,7 +55,7 @@ impl Server {
             Tool::new("add", "Adds two numbers", numbers).with_raw_output_schema(Arc::new(sum)),
             tool("sayIt", "Says a text again", json!({ "text": { "type": "string" } })),
             tool("say-it", "Has nearly the name of another", json!({})),
-            tool("picture", "Shows a picture", json!({})),
+            tool("snapshot", "Shows a snapshot", json!({})),
             tool("several", "Gives several contents", json!({})),
             tool("fail", "Fails", json!({})),
             tool("refuse", "Is refused by the protocol", json!({})),
@@ -91,7 +91,7 @@ impl ServerHandler for Server {
             "add" => CallToolResult::structured(json!({ "sum": number("a") + number("b") })),
             "sayIt" => text(arguments["text"].as_str().unwrap_or("nothing")),
             "say-it" => text("the other one"),
-            "picture" => CallToolResult::success(vec![ContentBlock::image("AAEC", "image/png")]),
+            "snapshot" => CallToolResult::success(vec![ContentBlock::image("AAEC", "image/png")]),
             "several" => {
                 let link = ContentBlock::resource_link(Resource::new("https://example.com/a", "a"));
                 CallToolResult::success(vec![ContentBlock::text("one"), link])

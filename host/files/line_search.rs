@@ -1,0 +1,116 @@
+//! Searches one file after another, line by line.
+
+use super::{
+    error::FileError,
+    grep::{GrepMatch, GrepQuery, GrepResult},
+    read::{DETECTION_BYTES, read_block},
+};
+use cap_std::fs::File;
+use grep_matcher::LineTerminator;
+use grep_regex::RegexMatcher;
+use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
+use std::io::{self, Read};
+
+/// The maximum number of bytes of a line in a result. Longer lines are truncated.
+const MAX_LINE_BYTES: usize = 1 << 10;
+
+/// A search over several files, with its result so far.
+pub struct LineSearch<'a> {
+    query: &'a GrepQuery,
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    should_continue: &'a dyn Fn() -> bool,
+    pub result: GrepResult,
+    /// The size of all names and lines in the result.
+    bytes: usize,
+    /// The first bytes of the current file.
+    start: Vec<u8>,
+}
+
+impl<'a> LineSearch<'a> {
+    /// Creates a search with a compiled pattern and a buffer size.
+    pub fn new(query: &'a GrepQuery, (matcher, buffer): (RegexMatcher, usize), should_continue: &'a dyn Fn() -> bool) -> Self {
+        let mut searcher = SearcherBuilder::new();
+        searcher.line_number(true).heap_limit(Some(buffer)).bom_sniffing(false);
+        if query.regex {
+            searcher.line_terminator(LineTerminator::crlf());
+        }
+        Self {
+            query,
+            matcher,
+            searcher: searcher.build(),
+            should_continue,
+            result: GrepResult::default(),
+            bytes: 0,
+            start: Vec::with_capacity(DETECTION_BYTES),
+        }
+    }
+
+    /// Searches a file, and adds its matching lines to the result under this name.
+    pub fn search(&mut self, mut file: File, name: String) -> Result<(), FileError> {
+        if read_block(&mut file, DETECTION_BYTES, &mut self.start).is_err() {
+            self.result.skipped += 1;
+            return Ok(());
+        }
+        if self.start.contains(&0) {
+            self.result.binary += 1;
+            return Ok(());
+        }
+        let mut matches = MatchSink { query: self.query, result: &mut self.result, bytes: self.bytes, name: &name };
+        let contents = self.start.chain(InterruptibleFile { file, should_continue: self.should_continue });
+        let searched = self.searcher.search_reader(&self.matcher, contents, &mut matches);
+        self.bytes = matches.bytes;
+        if !(self.should_continue)() {
+            return Err(FileError::Interrupted);
+        }
+        // Matches that were found before an error stay in the result.
+        match searched {
+            Ok(()) => self.result.files += 1,
+            Err(_) => self.result.skipped += 1,
+        }
+        Ok(())
+    }
+}
+
+/// A file whose reads fail when the search is stopped.
+struct InterruptibleFile<'a> {
+    file: File,
+    should_continue: &'a dyn Fn() -> bool,
+}
+
+impl Read for InterruptibleFile<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Not `ErrorKind::Interrupted`, because readers retry after it.
+        if (self.should_continue)() { self.file.read(buffer) } else { Err(io::ErrorKind::TimedOut.into()) }
+    }
+}
+
+/// Collects the matching lines of one file.
+struct MatchSink<'a> {
+    query: &'a GrepQuery,
+    result: &'a mut GrepResult,
+    bytes: usize,
+    name: &'a str,
+}
+
+impl Sink for MatchSink<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        let line = found.bytes();
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let truncated = line.len() > MAX_LINE_BYTES;
+        let text = String::from_utf8_lossy(&line[..line.len().min(MAX_LINE_BYTES)]);
+        // Truncation may leave an incomplete character at the end.
+        let text = if truncated { text.trim_end_matches('\u{fffd}') } else { &text };
+        self.bytes += self.name.len() + text.len();
+        if self.result.matches.len() >= self.query.max_matches || self.bytes > self.query.max_bytes {
+            self.result.truncated = true;
+            return Ok(false);
+        }
+        let line = found.line_number().unwrap_or(0);
+        self.result.matches.push(GrepMatch { name: self.name.to_owned(), line, text: text.to_owned(), truncated });
+        Ok(true)
+    }
+}
