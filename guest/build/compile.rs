@@ -55,6 +55,18 @@ enum Part {
     Command,
 }
 
+/// The directories with sources of the guest, except `wasi-command`.
+const SOURCES: [(&str, Part); 7] = [
+    ("runtime", Part::Both),
+    ("memory", Part::Both),
+    ("libc", Part::Both),
+    ("lib", Part::Both),
+    ("lib/io", Part::Both),
+    ("lib/json", Part::Both),
+    // The WASI command has no function providers.
+    ("lib/sdk", Part::Sandbox),
+];
+
 /// A translation unit and the flags that only it gets.
 struct Unit {
     source: PathBuf,
@@ -108,7 +120,7 @@ fn luau_units(luau: &Luau) -> Result<Vec<Unit>> {
             flags.extend(["-Xclang".into(), "-O1".into()]);
         }
         if FAST_PATHS.iter().any(|name| source.ends_with(name)) {
-            flags.extend(["-include".into(), guest.join("libc_fast_paths.h").display().to_string()]);
+            flags.extend(["-include".into(), guest.join("libc/fast_paths.h").display().to_string()]);
         }
         Unit { source, flags, part: Part::Both }
     });
@@ -119,17 +131,22 @@ fn glue_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
     let guest = guest_folder()?;
     let bindings = format!("-I{}", out.display());
     let mut flags: Vec<String> = CXX.iter().map(ToString::to_string).chain(includes(luau)).collect();
-    flags.extend([bindings.clone(), format!("-I{}", guest.display())]);
+    flags.extend([bindings.clone(), "-iquote".into(), guest.display().to_string()]);
     flags.extend(["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"].map(String::from));
     let mut units = Vec::new();
-    for source in sources(&guest)? {
-        let part = if source.ends_with("sdk.cpp") || source.ends_with("sdk_call.cpp") { Part::Sandbox } else { Part::Both };
-        let is_assembly = source.extension().is_some_and(|extension| extension == "s");
-        units.push(Unit { source, flags: if is_assembly { Vec::new() } else { flags.clone() }, part });
+    for (directory, part) in SOURCES {
+        for source in sources(&guest.join(directory))? {
+            let is_assembly = source.extension().is_some_and(|extension| extension == "s");
+            units.push(Unit { source, flags: if is_assembly { Vec::new() } else { flags.clone() }, part });
+        }
     }
     flags.push(format!("-DTOOLSCRIPT_VERSION=\"{}\"", env::var("CARGO_PKG_VERSION")?));
     flags.push(format!("-DTOOLSCRIPT_MEMORY={COMMAND_MEMORY}"));
-    units.extend(sources(&guest.join("command"))?.into_iter().map(|source| Unit { source, flags: flags.clone(), part: Part::Command }));
+    units.extend(sources(&guest.join("wasi-command"))?.into_iter().map(|source| Unit {
+        source,
+        flags: flags.clone(),
+        part: Part::Command,
+    }));
     units.push(Unit { source: out.join("unprepared.c"), flags: vec!["-O2".into(), bindings], part: Part::Sandbox });
     Ok(units)
 }
