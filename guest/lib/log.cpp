@@ -1,7 +1,7 @@
-// `print` and `progress`: what a script says while it runs goes to the host at once, so that a stop loses nothing.
+#include "lib/log.h"
 #include "runtime/bindings.h"
 
-#include <string.h>
+#include "lualib.h"
 
 static int log_print(lua_State* L)
 {
@@ -10,7 +10,7 @@ static int log_print(lua_State* L)
     if (count == 1)
     {
         const char* text = luaL_tolstring(L, 1, &size);
-        unprepared_list_u8_t line = list_of(text, size);
+        guest_list_u8_t line = borrow_bytes(text, size);
         toolscript_sandbox_log_line(&line);
         return 0;
     }
@@ -26,7 +26,7 @@ static int log_print(lua_State* L)
     }
     luaL_pushresult(&buffer);
     const char* text = lua_tolstring(L, -1, &size);
-    unprepared_list_u8_t line = list_of(text, size);
+    guest_list_u8_t line = borrow_bytes(text, size);
     toolscript_sandbox_log_line(&line);
     return 0;
 }
@@ -37,12 +37,12 @@ static int log_progress(lua_State* L)
     double total = luaL_optnumber(L, 2, 0.0);
     size_t size = 0;
     const char* message = luaL_optlstring(L, 3, nullptr, &size);
-    unprepared_list_u8_t text = list_of(message, size);
+    guest_list_u8_t text = borrow_bytes(message, size);
     toolscript_sandbox_log_progress(done, lua_isnoneornil(L, 2) ? nullptr : &total, message ? &text : nullptr);
     return 0;
 }
 
-void guest_open_log(lua_State* L)
+void log_open_library(lua_State* L)
 {
     lua_pushcfunction(L, log_print, "print");
     lua_setglobal(L, "print");

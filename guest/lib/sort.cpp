@@ -1,16 +1,17 @@
-// `table.sort` for the usual case, an array of numbers in their own order; all others are Luau's.
-#include "lib/io/buffered_file.h"
+#include "lib/sort.h"
+#include "runtime/work.h"
 
 #include "lobject.h"
 #include "lstate.h"
 #include "ltable.h"
+#include "lualib.h"
 
 #include <algorithm>
 
 static lua_CFunction luau_sort = nullptr;
 
-// NaN has no order: Luau decides what becomes of it.
-static bool all_ordered(const TValue* values, int count)
+// Returns true if all values are numbers and none is NaN, which has no order.
+static bool are_ordered_numbers(const TValue* values, int count)
 {
     for (const TValue* value = values; value < values + count; value++)
         if (!ttisnumber(value) || nvalue(value) != nvalue(value))
@@ -24,18 +25,18 @@ static int table_sort(lua_State* L)
     {
         LuaTable* table = hvalue(L->base);
         int count = luaH_getn(table);
-        files_note_work(size_t(count) * sizeof(TValue));
-        if (!table->readonly && count <= table->sizearray && all_ordered(table->array, count))
+        count_work(size_t(count) * sizeof(TValue));
+        if (!table->readonly && count <= table->sizearray && are_ordered_numbers(table->array, count))
         {
             std::sort(table->array, table->array + count, [](const TValue& a, const TValue& b) { return nvalue(&a) < nvalue(&b); });
             return 0;
         }
     }
-    // In the same frame, so that tracebacks and the depth of calls are as without this function.
+    // Runs in the same frame, so that tracebacks and call depth do not show this function.
     return luau_sort(L);
 }
 
-void guest_open_sort(lua_State* L)
+void sort_open_library(lua_State* L)
 {
     lua_getglobal(L, "table");
     lua_getfield(L, -1, "sort");

@@ -1,16 +1,19 @@
-// Time. The collector must not see it: its pace would depend on the machine, and the same script would cost other fuel each time.
+// The C library's time functions, with the clocks of the contract.
+//
+// The garbage collector reads a constant time. Otherwise its pacing would depend on the machine, and the same script would use a different
+// amount of fuel in each run.
+#include "libc/clock.h"
 #include "runtime/bindings.h"
 
 #include <time.h>
 #include <wasi/api.h>
 
-// Luau's `math` library seeds itself with these when it is opened. That happens in the build, where there is no clock; each run
-// is seeded by the host.
-static bool running = false;
+// False during the build, which has no clocks. Luau's `math` library reads the time there to seed itself. The host seeds each run.
+static bool is_running = false;
 
-void guest_start_clock()
+void clock_start()
 {
-    running = true;
+    is_running = true;
 }
 
 extern "C" clock_t clock()
@@ -18,39 +21,24 @@ extern "C" clock_t clock()
     return 0;
 }
 
-// What the C library's `time` and `clock_gettime` ask WASI for.
+// Called by `time` and `clock_gettime`.
 extern "C" int32_t __imported_wasi_snapshot_preview1_clock_time_get(int32_t id, int64_t, int32_t result)
 {
     uint64_t nanoseconds = 0;
-    if (running && uint32_t(id) == __WASI_CLOCKID_REALTIME)
+    if (is_running && uint32_t(id) == __WASI_CLOCKID_REALTIME)
     {
         wasi_clocks_wall_clock_datetime_t now;
         wasi_clocks_wall_clock_now(&now);
         nanoseconds = now.seconds * 1000000000 + now.nanoseconds;
     }
-    else if (running)
+    else if (is_running)
         nanoseconds = wasi_clocks_monotonic_clock_now();
     *reinterpret_cast<uint64_t*>(result) = nanoseconds;
     return __WASI_ERRNO_SUCCESS;
 }
 
-// Luau's own asks WASI for the time at each step of a collection.
+// Replaces the function in Luau's `lperf.cpp`, which would call WASI at each step of a collection.
 extern "C" double lua_clock()
 {
     return 0.0;
-}
-
-// Seconds on a clock that only moves forward; the difference of two calls counts.
-static int os_clock(lua_State* L)
-{
-    lua_pushnumber(L, double(wasi_clocks_monotonic_clock_now()) * 1e-9);
-    return 1;
-}
-
-void guest_open_clock(lua_State* L)
-{
-    lua_getglobal(L, "os");
-    lua_pushcfunction(L, os_clock, "clock");
-    lua_setfield(L, -2, "clock");
-    lua_pop(L, 1);
 }

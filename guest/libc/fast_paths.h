@@ -1,7 +1,7 @@
-// Faster versions of what Luau's string library asks of the C library, for its usual cases; the rest goes on to the C library.
+// Faster versions of C library functions for the common cases of Luau's string library. The C library handles all other cases.
 //
-// The build includes this in front of `lstrlib.cpp` and `lobject.cpp`. wasi-libc prints and reads doubles in 128-bit soft floats,
-// and its character classes are calls: formatting was twice as slow as native, matching more than that.
+// The build includes this header before `lstrlib.cpp` and `lobject.cpp`. wasi-libc formats and parses doubles with 128-bit software floats, and
+// its character classes are function calls: formatting was twice as slow as native code, pattern matching even slower.
 #pragma once
 
 #include <charconv>
@@ -15,7 +15,7 @@
 namespace fast
 {
 
-// The classes of the C locale, which is the only one here.
+// The character classes of the C locale, the only one that the guest has.
 inline int is_digit(int c)
 {
     return unsigned(c) - '0' < 10;
@@ -61,16 +61,16 @@ inline int to_upper(int c)
     return is_lower(c) ? c & 0x5f : c;
 }
 
-// A format such as `%8.2f`: no flags, at most two digits of width and of precision.
-struct Form
+// A format such as `%8.2f`, without flags. Luau allows at most two digits for width and precision.
+struct Format
 {
     int width = 0;
     int precision = -1;
-    const char* conversion = nullptr; // null if the format is another
+    const char* conversion = nullptr; // the rest of the format; null for the flag `0`, no known conversion for other flags
 
-    explicit Form(const char* form)
+    explicit Format(const char* format)
     {
-        const char* at = form + 1;
+        const char* at = format + 1;
         if (*at == '0')
             return;
         for (; is_digit(*at); at++)
@@ -82,7 +82,7 @@ struct Form
     }
 };
 
-// Moves the text to the right end of its field.
+// Aligns the text to the right of its field and terminates it.
 inline int pad(char* text, int length, int width)
 {
     if (length < width)
@@ -95,52 +95,52 @@ inline int pad(char* text, int length, int width)
     return length;
 }
 
-// Room that is left for the padding and the end; the buffers of the string library have 512 bytes.
+// Bytes reserved for the padding and the terminator. The buffers of the string library have 512 bytes.
 constexpr size_t kReserve = 128;
 
-template <typename Integer> int print_integer(char* text, size_t size, const char* form, Integer value, const char* conversion)
+template <typename Integer> int print_integer(char* text, size_t size, const char* format, Integer value, const char* conversion)
 {
-    Form parsed(form);
+    Format parsed(format);
     if (!parsed.conversion || parsed.precision >= 0 || strcmp(parsed.conversion, conversion) != 0)
-        return (snprintf)(text, size, form, value);
+        return (snprintf)(text, size, format, value);
     return pad(text, int(std::to_chars(text, text + size - kReserve, value).ptr - text), parsed.width);
 }
 
-inline int print(char* text, size_t size, const char* form, long long value)
+inline int print(char* text, size_t size, const char* format, long long value)
 {
-    return print_integer(text, size, form, value, "lld");
+    return print_integer(text, size, format, value, "lld");
 }
 
-inline int print(char* text, size_t size, const char* form, unsigned long long value)
+inline int print(char* text, size_t size, const char* format, unsigned long long value)
 {
-    return print_integer(text, size, form, value, "llu");
+    return print_integer(text, size, format, value, "llu");
 }
 
-inline int print(char* text, size_t size, const char* form, double value)
+inline int print(char* text, size_t size, const char* format, double value)
 {
-    Form parsed(form);
+    Format parsed(format);
     bool fixed = parsed.conversion && parsed.conversion[0] == 'f';
     bool general = parsed.conversion && parsed.conversion[0] == 'g';
     if (std::isfinite(value) && (fixed || general))
     {
-        auto format = fixed ? std::chars_format::fixed : std::chars_format::general;
-        auto [end, error] = std::to_chars(text, text + size - kReserve, value, format, parsed.precision < 0 ? 6 : parsed.precision);
+        auto chars_format = fixed ? std::chars_format::fixed : std::chars_format::general;
+        auto [end, error] = std::to_chars(text, text + size - kReserve, value, chars_format, parsed.precision < 0 ? 6 : parsed.precision);
         if (error == std::errc())
             return pad(text, int(end - text), parsed.width);
     }
-    return (snprintf)(text, size, form, value);
+    return (snprintf)(text, size, format, value);
 }
 
-template <typename Value> int print(char* text, size_t size, const char* form, Value value)
+template <typename Value> int print(char* text, size_t size, const char* format, Value value)
 {
-    return (snprintf)(text, size, form, value);
+    return (snprintf)(text, size, format, value);
 }
 
-// Powers of ten that are doubles exactly.
-constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+// The powers of ten that a double represents exactly.
+constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-// Plain decimals of up to 15 digits: both the digits and the power of ten are exact, so one rounding gives the nearest double.
+// Parses plain decimals of up to 15 digits. Both the digits and the power of ten are exact, so one rounding gives the nearest double.
 inline double read_double(const char* text, char** end)
 {
     const char* at = text;
@@ -160,7 +160,7 @@ inline double read_double(const char* text, char** end)
     if (count == 0 || count > 15 || (*at | 32) == 'e' || (*at | 32) == 'x')
         return (strtod)(text, end);
     *end = const_cast<char*>(at);
-    double value = double(digits) / kPowers[fraction];
+    double value = double(digits) / kPowersOfTen[fraction];
     return negative ? -value : value;
 }
 

@@ -1,4 +1,4 @@
-// What Zig's C library gets wrong: its `strtoull` stops in the middle of a number that overflows, where C goes to its end.
+// Replaces the `strtoull` of Zig's C library, which stops in the middle of a number that overflows. C requires it to consume all digits.
 #include "libc/fast_paths.h"
 
 #include <errno.h>

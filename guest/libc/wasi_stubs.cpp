@@ -1,15 +1,12 @@
-// What the C library may ask of WASI, answered here, so that the component imports nothing of WASI but the clocks of `clock.cpp`: no
-// descriptor, no environment, no random numbers, no exit. A function that is missing here would show as an import, and the
-// build fails.
-#include "runtime/bindings.h"
-
+// Stubs for the WASI functions that the C library calls. With them, the component imports nothing from WASI but the clocks in `clock.cpp`: no
+// descriptors, environment, random numbers or exit. If a stub is missing, the module has an additional import and the build fails.
 #include <errno.h>
+#include <stdint.h>
 #include <wasi/api.h>
 
 extern "C"
 {
 
-    // Standard output and error: closed.
     int32_t __imported_wasi_snapshot_preview1_fd_write(int32_t, int32_t, int32_t, int32_t)
     {
         return __WASI_ERRNO_BADF;
@@ -30,7 +27,7 @@ extern "C"
         return __WASI_ERRNO_BADF;
     }
 
-    // Zig's own `close` imports WASI's under a name that can't be written in C.
+    // Replaces the `close` of Zig's C library, whose import has a name that cannot be written in C.
     int close(int)
     {
         errno = EBADF;

@@ -1,8 +1,9 @@
-// Failures on their way out. Memory may be gone by then, so nothing in here needs any but to look at the error value, which
-// happens protected: texts lie in static buffers, and the functions to call are made in `init`.
 #include "runtime/failure.h"
+#include "lib/json/json.h"
+#include "memory/collector.h"
 
 #include "ldebug.h"
+#include "lualib.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,24 +11,26 @@
 namespace
 {
 
-// A byte more than the host shows of each, for it to see that there was more.
-constexpr size_t kErrorText = 8 * 1024 + 1;
-constexpr int kTracebackHead = 12; // frames that a traceback shows at its start and at its end
+// One byte more than the host shows, so that the host can tell that the text was truncated.
+constexpr size_t kMaxText = 8 * 1024 + 1;
+
+// A longer traceback shows this many innermost and outermost frames.
+constexpr int kTracebackHead = 12;
 constexpr int kTracebackTail = 8;
 
 lua_State* vm = nullptr;
-int message_function = 0;
-int traceback_function = 0;
+int write_message_ref = 0;
+int write_traceback_ref = 0;
 
-// A text in a static buffer; what does not fit is left out.
-struct Line
+// A text of fixed capacity. Text beyond the capacity is truncated.
+struct FixedText
 {
     size_t size = 0;
-    char data[kErrorText];
+    char data[kMaxText];
 
     void add(const char* bytes, size_t count)
     {
-        count = count < kErrorText - size ? count : kErrorText - size;
+        count = count < kMaxText - size ? count : kMaxText - size;
         memcpy(data + size, bytes, count);
         size += count;
     }
@@ -37,19 +40,19 @@ struct Line
         add(string, strlen(string));
     }
 
-    unprepared_list_u8_t list()
+    guest_list_u8_t list()
     {
         return {reinterpret_cast<uint8_t*>(data), size};
     }
 };
 
-Line message;
-Line traceback;
+FixedText message;
+FixedText traceback;
 
-void add_number(Line& line, const char* format, int number)
+void add_number(FixedText& text, const char* format, int number)
 {
     char digits[48];
-    line.add(digits, snprintf(digits, sizeof(digits), format, number));
+    text.add(digits, snprintf(digits, sizeof(digits), format, number));
 }
 
 void add_frame(lua_State* L, int level)
@@ -69,7 +72,7 @@ void add_frame(lua_State* L, int level)
     }
 }
 
-// The frames of the thread in the light userdata.
+// Takes the thread as a light userdata.
 int write_traceback(lua_State* L)
 {
     lua_State* thread = static_cast<lua_State*>(lua_touserdata(L, 1));
@@ -87,15 +90,16 @@ int write_traceback(lua_State* L)
     return 0;
 }
 
-// The error value as text: a string as it is, anything else by `tostring` or as JSON.
+// Writes a table without `__tostring` as JSON and any other error value as `tostring` does.
 int write_message(lua_State* L)
 {
     size_t size = 0;
     const char* text;
     if (lua_type(L, 1) == LUA_TTABLE && !luaL_getmetafield(L, 1, "__tostring"))
     {
+        // Stays as the message if the table cannot be encoded.
         message.add("error value that is a table");
-        guest_push_json(L, 1, "error");
+        json_push_encoded(L, 1, "error");
         text = lua_tolstring(L, -1, &size);
         message.size = 0;
         message.add("error value ");
@@ -106,7 +110,7 @@ int write_message(lua_State* L)
     return 0;
 }
 
-int keep(lua_CFunction function)
+int create_reference(lua_CFunction function)
 {
     lua_pushcfunction(vm, function, nullptr);
     int reference = lua_ref(vm, -1);
@@ -114,10 +118,10 @@ int keep(lua_CFunction function)
     return reference;
 }
 
-// Calls a function on the main thread, whose stack is free, with what is on top of it. An error in there leaves a text shorter.
-void call(int function)
+// Calls the function with the value on top of the stack of the main thread. An error in the function only leaves its text incomplete.
+void call(int function_ref)
 {
-    lua_getref(vm, function);
+    lua_getref(vm, function_ref);
     lua_insert(vm, -2);
     if (lua_pcall(vm, 1, 0, 0) != 0)
         lua_pop(vm, 1);
@@ -125,14 +129,14 @@ void call(int function)
 
 } // namespace
 
-void guest_prepare_failures(lua_State* main)
+void init_failures(lua_State* main)
 {
     vm = main;
-    message_function = keep(write_message);
-    traceback_function = keep(write_traceback);
+    write_message_ref = create_reference(write_message);
+    write_traceback_ref = create_reference(write_traceback);
 }
 
-bool guest_fail(unprepared_failure_t* failure, toolscript_sandbox_types_kind_t kind, const char* text, size_t size)
+bool fail(guest_failure_t* failure, toolscript_sandbox_types_kind_t kind, const char* text, size_t size)
 {
     message.size = 0;
     message.add(text, size);
@@ -140,27 +144,27 @@ bool guest_fail(unprepared_failure_t* failure, toolscript_sandbox_types_kind_t k
     return false;
 }
 
-bool guest_fail(unprepared_failure_t* failure, toolscript_sandbox_types_kind_t kind, const char* text)
+bool fail(guest_failure_t* failure, toolscript_sandbox_types_kind_t kind, const char* text)
 {
-    return guest_fail(failure, kind, text, strlen(text));
+    return fail(failure, kind, text, strlen(text));
 }
 
-bool guest_fail_memory(unprepared_failure_t* failure)
+bool fail_out_of_memory(guest_failure_t* failure)
 {
-    return guest_fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_MEMORY, LUA_MEMERRMSG);
+    return fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_MEMORY, LUA_MEMERRMSG);
 }
 
-bool guest_fail_raised(unprepared_failure_t* failure, lua_State* thread, int status)
+bool fail_with_raised_error(guest_failure_t* failure, lua_State* thread, int status)
 {
     if (status == LUA_YIELD || status == LUA_BREAK)
-        return guest_fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_RUNTIME, "attempt to yield from outside a coroutine");
-    guest_collect_if_short(vm);
+        return fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_RUNTIME, "attempt to yield from outside a coroutine");
+    collect_if_exhausted(vm);
     lua_pushlightuserdata(vm, thread);
-    call(traceback_function);
+    call(write_traceback_ref);
     if (status == LUA_ERRMEM)
-        return guest_fail_memory(failure);
+        return fail_out_of_memory(failure);
     lua_xpush(thread, vm, -1);
-    call(message_function);
+    call(write_message_ref);
     *failure = {TOOLSCRIPT_SANDBOX_TYPES_KIND_RUNTIME, message.list(), traceback.list()};
     return false;
 }

@@ -1,18 +1,36 @@
-// Luau's interrupt hook, called where a script calls, returns or goes round. There is one, and it slows a script down, so it is
-// there only while somebody waits for it.
-#include "lib/io/buffered_file.h"
+#include "runtime/interrupt.h"
+#include "runtime/work.h"
 
-static void interrupt(lua_State* L, int state)
+namespace
 {
-    // Not in the middle of a collection.
+
+InterruptHandler handlers[2];
+
+void interrupt(lua_State* L, int state)
+{
+    // A negative state means that no collection is under way.
     if (state >= 0)
         return;
-    guest_collect_if_short(L);
-    if (!files_flush_when_due())
+    work_units++;
+    bool is_needed = false;
+    for (InterruptHandler& handler : handlers)
+    {
+        if (!handler)
+            continue;
+        if (handler(L))
+            is_needed = true;
+        else
+            handler = nullptr;
+    }
+    // The hook slows the script down, so it is only set while a handler needs it.
+    if (!is_needed)
         lua_callbacks(L)->interrupt = nullptr;
 }
 
-void guest_interrupt_soon(lua_State* L)
+} // namespace
+
+void request_interrupt(lua_State* L, InterruptSlot slot, InterruptHandler handler)
 {
+    handlers[int(slot)] = handler;
     lua_callbacks(L)->interrupt = interrupt;
 }

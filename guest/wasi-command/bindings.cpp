@@ -1,4 +1,5 @@
-// What the bindings to a host would bring along: ends of what passes between it and the guest. Here both sides are one.
+// Replaces the functions of the generated bindings that the command needs. It is its own host and links no bindings.
+#include "lib/sdk/sdk.h"
 #include "wasi-command/error.h"
 
 #include <stdlib.h>
@@ -6,23 +7,23 @@
 extern "C"
 {
 
-    void unprepared_list_u8_free(unprepared_list_u8_t* list)
+    void guest_list_u8_free(guest_list_u8_t* list)
     {
         free(list->ptr);
     }
 
-    void unprepared_list_string_free(unprepared_list_string_t* list)
+    void guest_list_string_free(guest_list_string_t* list)
     {
         for (size_t index = 0; index < list->len; index++)
             delete[] list->ptr[index].ptr;
         delete[] list->ptr;
     }
 
-    // Their texts are nobody's to free: see `error.cpp`.
+    // The texts are static: see `error.cpp`.
     void toolscript_sandbox_io_error_free(Error*) {}
 
 } // extern "C"
 
-// There are no functions of a host's in here.
-void guest_open_sdk(lua_State*) {}
-void guest_set_sdk(lua_State*, const uint64_t*) {}
+// The command has no function providers.
+void sdk_open_library(lua_State*) {}
+void sdk_configure(lua_State*, const uint64_t*) {}

@@ -1,5 +1,4 @@
-// The clocks of the contract. The one that only moves forward begins with the run, so that a script does not learn for how long the
-// machine has been up.
+// The clocks of the contract. The monotonic clock starts with the run, so that a script does not learn the uptime of the machine.
 #include "runtime/bindings.h"
 #include "wasi-command/preview1.h"
 

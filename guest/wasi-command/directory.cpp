@@ -3,16 +3,16 @@
 namespace
 {
 
-// How often a file that others make and remove at the same time is looked for again.
-constexpr int kAttempts = 8;
+// Retries if another program creates or removes the file at the same time.
+constexpr int kMaxAttempts = 8;
 
-// Those below are the standard streams.
+// Lower descriptors are the standard streams.
 constexpr Descriptor kFirstGranted = 3;
 
-// Some hosts still keep rights, and refuse to open with more than a directory has.
-constexpr __wasi_rights_t kFolderRights = __WASI_RIGHTS_PATH_CREATE_DIRECTORY | __WASI_RIGHTS_PATH_CREATE_FILE | __WASI_RIGHTS_PATH_OPEN |
-                                          __WASI_RIGHTS_FD_READDIR | __WASI_RIGHTS_FD_FILESTAT_GET | __WASI_RIGHTS_PATH_FILESTAT_GET |
-                                          __WASI_RIGHTS_PATH_UNLINK_FILE;
+// Some hosts still check rights and reject more rights than the directory has.
+constexpr __wasi_rights_t kDirectoryRights = __WASI_RIGHTS_PATH_CREATE_DIRECTORY | __WASI_RIGHTS_PATH_CREATE_FILE | __WASI_RIGHTS_PATH_OPEN |
+                                             __WASI_RIGHTS_FD_READDIR | __WASI_RIGHTS_FD_FILESTAT_GET | __WASI_RIGHTS_PATH_FILESTAT_GET |
+                                             __WASI_RIGHTS_PATH_UNLINK_FILE;
 constexpr __wasi_rights_t kReadRights = __WASI_RIGHTS_FD_READ | __WASI_RIGHTS_FD_SEEK | __WASI_RIGHTS_FD_FILESTAT_GET;
 constexpr __wasi_rights_t kWriteRights =
     __WASI_RIGHTS_FD_WRITE | __WASI_RIGHTS_FD_SEEK | __WASI_RIGHTS_FD_FILESTAT_GET | __WASI_RIGHTS_FD_FILESTAT_SET_SIZE;
@@ -20,126 +20,127 @@ constexpr __wasi_rights_t kWriteRights =
 Descriptor granted = 0;
 __wasi_rights_t granted_rights = 0;
 
-Search missing_or_failed(Errno number, const FilePath& path, Error* error)
+Lookup missing_or_failed(Errno number, const FilePath& path, Error* error)
 {
     if (number == __WASI_ERRNO_NOENT)
-        return Search::missing;
+        return Lookup::missing;
     fail_system(error, path, number);
-    return Search::failed;
+    return Lookup::failed;
 }
 
-// An error of WASI's, which has several for a link that was not followed.
-bool explain(Descriptor folder, const FilePath& path, std::string_view name, Errno number, Error* error)
+// Reports why an entry could not be opened. Hosts return different errors for a symbolic link, so its type is checked.
+bool fail_open(Descriptor directory, const FilePath& path, std::string_view name, Errno number, Error* error)
 {
     __wasi_filestat_t filestat;
-    bool known = preview1_path_filestat_get(folder, 0, name.data(), name.size(), &filestat) == __WASI_ERRNO_SUCCESS;
-    return known && filestat.filetype == __WASI_FILETYPE_SYMBOLIC_LINK ? fail_link(error, path) : fail_system(error, path, number);
+    bool is_known = preview1_path_filestat_get(directory, 0, name.data(), name.size(), &filestat) == __WASI_ERRNO_SUCCESS;
+    return is_known && filestat.filetype == __WASI_FILETYPE_SYMBOLIC_LINK ? fail_link(error, path) : fail_system(error, path, number);
 }
 
-bool check_type(__wasi_filetype_t type, __wasi_filetype_t wanted, const FilePath& path, Error* error)
+bool check_type(__wasi_filetype_t type, __wasi_filetype_t expected, const FilePath& path, Error* error)
 {
-    if (type == wanted)
+    if (type == expected)
         return true;
     if (type == __WASI_FILETYPE_SYMBOLIC_LINK)
         return fail_link(error, path);
-    if (wanted == __WASI_FILETYPE_DIRECTORY)
+    if (expected == __WASI_FILETYPE_DIRECTORY)
         return fail_system(error, path, __WASI_ERRNO_NOTDIR);
-    return type == __WASI_FILETYPE_DIRECTORY ? fail_system(error, path, __WASI_ERRNO_ISDIR) : fail_irregular(error, path);
+    return type == __WASI_FILETYPE_DIRECTORY ? fail_system(error, path, __WASI_ERRNO_ISDIR) : fail_not_regular(error, path);
 }
 
-// Whether there is something of this type by this name; anything else is refused, and not opened at all: that could block.
-Search look(Descriptor folder, const FilePath& path, std::string_view name, __wasi_filetype_t wanted, __wasi_filestat_t* seen, Error* error)
+// Checks that the entry has the expected type. An entry of another type is not opened, because that could block.
+Lookup check_entry(Descriptor directory, const FilePath& path, std::string_view name, __wasi_filetype_t expected, __wasi_filestat_t* entry,
+                   Error* error)
 {
-    Errno number = preview1_path_filestat_get(folder, 0, name.data(), name.size(), seen);
+    Errno number = preview1_path_filestat_get(directory, 0, name.data(), name.size(), entry);
     if (number != __WASI_ERRNO_SUCCESS)
         return missing_or_failed(number, path, error);
-    return check_type(seen->filetype, wanted, path, error) ? Search::found : Search::failed;
+    return check_type(entry->filetype, expected, path, error) ? Lookup::found : Lookup::failed;
 }
 
-Search look_for_file(Descriptor folder, const FilePath& path, __wasi_filestat_t* seen, Error* error)
+Lookup check_file_entry(Descriptor directory, const FilePath& path, __wasi_filestat_t* entry, Error* error)
 {
-    return look(folder, path, path.last(), __WASI_FILETYPE_REGULAR_FILE, seen, error);
+    return check_entry(directory, path, path.file_name(), __WASI_FILETYPE_REGULAR_FILE, entry, error);
 }
 
-// Whether what was opened is what was seen. Some hosts (Node) follow a link in the last place although they are not asked to: one
-// that came between the look and the opening would lead out.
-bool check_same(Descriptor file, const __wasi_filestat_t& seen, const FilePath& path, Error* error)
+// Checks that the opened file is the checked entry. Some hosts (Node) follow a symbolic link as the last component although the flags forbid it: a
+// link created between the check and the opening would lead out of the directory.
+bool check_unchanged(Descriptor file, const __wasi_filestat_t& entry, const FilePath& path, Error* error)
 {
     __wasi_filestat_t filestat;
     Errno number = preview1_fd_filestat_get(file, &filestat);
     if (number != __WASI_ERRNO_SUCCESS)
         return fail_system(error, path, number);
-    bool same = filestat.dev == seen.dev && filestat.ino == seen.ino && filestat.filetype == seen.filetype;
-    return same || fail_system(error, path, __WASI_ERRNO_BUSY);
+    bool is_unchanged = filestat.dev == entry.dev && filestat.ino == entry.ino && filestat.filetype == entry.filetype;
+    return is_unchanged || fail_system(error, path, __WASI_ERRNO_BUSY);
 }
 
-Errno open_file(Descriptor folder, std::string_view name, Mode mode, __wasi_oflags_t how, Descriptor* file)
+Errno open_file(Descriptor directory, std::string_view name, Mode mode, __wasi_oflags_t open_flags, Descriptor* file)
 {
     __wasi_rights_t rights = (mode_reads(mode) ? kReadRights : 0) | (mode_writes(mode) ? kWriteRights : 0);
-    // What came there this very moment and could block must not: what was opened is looked at again.
+    // Nonblocking, because the entry may have been replaced by a FIFO since the check. `check_unchanged` then rejects it.
     __wasi_fdflags_t flags = __WASI_FDFLAGS_NONBLOCK | (mode_appends(mode) ? __WASI_FDFLAGS_APPEND : 0);
-    return preview1_path_open(folder, 0, name.data(), name.size(), how, rights & granted_rights, 0, flags, file);
+    return preview1_path_open(directory, 0, name.data(), name.size(), open_flags, rights & granted_rights, 0, flags, file);
 }
 
-Search open_existing(const FilePath& path, Mode mode, Descriptor* file, Error* error)
+Lookup open_existing(const FilePath& path, Mode mode, Descriptor* file, Error* error)
 {
-    Folder folder;
-    __wasi_filestat_t seen;
-    Search search = folder.open(path, path.folders(), error);
-    if (search == Search::found)
-        search = look_for_file(folder.descriptor(), path, &seen, error);
-    if (search != Search::found)
-        return search;
-    Errno number = open_file(folder.descriptor(), path.last(), mode, 0, file);
+    Directory directory;
+    __wasi_filestat_t entry;
+    Lookup lookup = directory.open(path, path.parent(), error);
+    if (lookup == Lookup::found)
+        lookup = check_file_entry(directory.descriptor(), path, &entry, error);
+    if (lookup != Lookup::found)
+        return lookup;
+    Errno number = open_file(directory.descriptor(), path.file_name(), mode, 0, file);
     if (number == __WASI_ERRNO_NOENT)
-        return Search::missing;
+        return Lookup::missing;
     if (number != __WASI_ERRNO_SUCCESS)
     {
-        explain(folder.descriptor(), path, path.last(), number, error);
-        return Search::failed;
+        fail_open(directory.descriptor(), path, path.file_name(), number, error);
+        return Lookup::failed;
     }
-    bool same = check_same(*file, seen, path, error);
-    if (same && mode_empties(mode))
+    bool is_unchanged = check_unchanged(*file, entry, path, error);
+    if (is_unchanged && mode_truncates(mode))
         number = preview1_fd_filestat_set_size(*file, 0);
-    if (same && number == __WASI_ERRNO_SUCCESS)
-        return Search::found;
-    if (same)
+    if (is_unchanged && number == __WASI_ERRNO_SUCCESS)
+        return Lookup::found;
+    if (is_unchanged)
         fail_system(error, path, number);
     preview1_fd_close(*file);
-    return Search::failed;
+    return Lookup::failed;
 }
 
-// A new file, with the folders on its way; missing if somebody else was faster.
-Search open_new(const FilePath& path, Mode mode, Quota* quota, Descriptor* file, Error* error)
+// Creates a file and its parent directories. Returns `missing` if another program has created the file first.
+Lookup create_file(const FilePath& path, Mode mode, Quota* quota, Descriptor* file, Error* error)
 {
-    Folder folder;
-    if (!quota->check_file(error) || !folder.make(path, path.folders(), quota, error))
-        return Search::failed;
-    Errno number = open_file(folder.descriptor(), path.last(), mode, __WASI_OFLAGS_CREAT | __WASI_OFLAGS_EXCL, file);
+    Directory directory;
+    if (!quota->check_file(error) || !directory.open_or_create(path, path.parent(), quota, error))
+        return Lookup::failed;
+    Errno number = open_file(directory.descriptor(), path.file_name(), mode, __WASI_OFLAGS_CREAT | __WASI_OFLAGS_EXCL, file);
     if (number == __WASI_ERRNO_EXIST)
-        return Search::missing;
+        return Lookup::missing;
     if (number != __WASI_ERRNO_SUCCESS)
     {
-        explain(folder.descriptor(), path, path.last(), number, error);
-        return Search::failed;
+        fail_open(directory.descriptor(), path, path.file_name(), number, error);
+        return Lookup::failed;
     }
     quota->files++;
-    return Search::found;
+    return Lookup::found;
 }
 
-uint64_t count_names(std::string_view names)
+uint64_t count_components(std::string_view names)
 {
     uint64_t count = 0;
     for (; !names.empty(); count++)
-        path_next(&names);
+        next_component(&names);
     return count;
 }
 
 } // namespace
 
-bool walk_start()
+bool find_granted_directory()
 {
-    // The granted directories come first, without a gap.
+    // Granted directories have consecutive descriptors.
     __wasi_prestat_t prestat;
     __wasi_fdstat_t fdstat;
     if (preview1_fd_prestat_get(kFirstGranted, &prestat) != __WASI_ERRNO_SUCCESS || prestat.tag != __WASI_PREOPENTYPE_DIR ||
@@ -150,118 +151,118 @@ bool walk_start()
     return true;
 }
 
-Folder::~Folder()
+Directory::~Directory()
 {
     close();
 }
 
-void Folder::close()
+void Directory::close()
 {
     if (own)
         preview1_fd_close(own);
     own = 0;
 }
 
-Descriptor Folder::descriptor() const
+Descriptor Directory::descriptor() const
 {
     return own ? own : granted;
 }
 
-Search Folder::open_in(const Folder& parent, const FilePath& path, std::string_view name, Error* error)
+Lookup Directory::open_in(const Directory& parent, const FilePath& path, std::string_view name, Error* error)
 {
-    Descriptor folder = parent.descriptor();
-    __wasi_filestat_t seen;
-    Search search = look(folder, path, name, __WASI_FILETYPE_DIRECTORY, &seen, error);
-    if (search != Search::found)
-        return search;
+    Descriptor directory = parent.descriptor();
+    __wasi_filestat_t entry;
+    Lookup lookup = check_entry(directory, path, name, __WASI_FILETYPE_DIRECTORY, &entry, error);
+    if (lookup != Lookup::found)
+        return lookup;
     Descriptor next;
-    __wasi_rights_t rights = kFolderRights & granted_rights;
-    __wasi_rights_t inheriting = (kFolderRights | kReadRights | kWriteRights) & granted_rights;
-    Errno number = preview1_path_open(folder, 0, name.data(), name.size(), __WASI_OFLAGS_DIRECTORY, rights, inheriting, 0, &next);
+    __wasi_rights_t rights = kDirectoryRights & granted_rights;
+    __wasi_rights_t inheriting = (kDirectoryRights | kReadRights | kWriteRights) & granted_rights;
+    Errno number = preview1_path_open(directory, 0, name.data(), name.size(), __WASI_OFLAGS_DIRECTORY, rights, inheriting, 0, &next);
     if (number == __WASI_ERRNO_NOENT)
-        return Search::missing;
+        return Lookup::missing;
     if (number != __WASI_ERRNO_SUCCESS)
     {
-        explain(folder, path, name, number, error);
-        return Search::failed;
+        fail_open(directory, path, name, number, error);
+        return Lookup::failed;
     }
-    bool same = check_same(next, seen, path, error);
-    // It may be its own parent.
+    bool is_unchanged = check_unchanged(next, entry, path, error);
+    // Closed only now, because the parent may be this directory.
     close();
     own = next;
-    if (!same)
+    if (!is_unchanged)
         close();
-    return same ? Search::found : Search::failed;
+    return is_unchanged ? Lookup::found : Lookup::failed;
 }
 
-Search Folder::open(const FilePath& path, std::string_view names, Error* error)
+Lookup Directory::open(const FilePath& path, std::string_view names, Error* error)
 {
-    Search search = Search::found;
-    while (search == Search::found && !names.empty())
-        search = open_in(*this, path, path_next(&names), error);
-    return search;
+    Lookup lookup = Lookup::found;
+    while (lookup == Lookup::found && !names.empty())
+        lookup = open_in(*this, path, next_component(&names), error);
+    return lookup;
 }
 
-bool Folder::make(const FilePath& path, std::string_view names, Quota* quota, Error* error)
+bool Directory::open_or_create(const FilePath& path, std::string_view names, Quota* quota, Error* error)
 {
     while (!names.empty())
     {
         std::string_view rest = names;
-        std::string_view name = path_next(&rest);
-        Search search = open_in(*this, path, name, error);
-        if (search == Search::missing)
+        std::string_view name = next_component(&rest);
+        Lookup lookup = open_in(*this, path, name, error);
+        if (lookup == Lookup::missing)
         {
-            // Room for all that are missing, or none is made.
-            if (!quota->check_folders(count_names(names), error))
+            // Creates none of the missing directories if the quota does not allow all of them.
+            if (!quota->check_directories(count_components(names), error))
                 return false;
             Errno number = preview1_path_create_directory(descriptor(), name.data(), name.size());
             if (number != __WASI_ERRNO_SUCCESS && number != __WASI_ERRNO_EXIST)
                 return fail_system(error, path, number);
-            quota->folders += number == __WASI_ERRNO_SUCCESS;
-            search = open_in(*this, path, name, error);
+            quota->directories += number == __WASI_ERRNO_SUCCESS;
+            lookup = open_in(*this, path, name, error);
         }
-        if (search == Search::missing)
+        if (lookup == Lookup::missing)
             return fail_system(error, path, __WASI_ERRNO_NOENT);
-        if (search == Search::failed)
+        if (lookup == Lookup::failed)
             return false;
         names = rest;
     }
     return true;
 }
 
-bool walk_open(const FilePath& path, Mode mode, Quota* quota, Descriptor* file, bool* made, Error* error)
+bool open_regular_file(const FilePath& path, Mode mode, Quota* quota, Descriptor* file, bool* created, Error* error)
 {
-    if (path.is_folder)
+    if (path.is_directory)
         return fail_system(error, path, __WASI_ERRNO_ISDIR);
-    for (int attempt = 0; attempt < kAttempts; attempt++)
+    for (int attempt = 0; attempt < kMaxAttempts; attempt++)
     {
-        *made = false;
-        Search search = open_existing(path, mode, file, error);
-        if (search == Search::missing)
+        *created = false;
+        Lookup lookup = open_existing(path, mode, file, error);
+        if (lookup == Lookup::missing)
         {
-            if (!mode_empties(mode) && !mode_appends(mode))
+            if (!mode_truncates(mode) && !mode_appends(mode))
                 return fail_system(error, path, __WASI_ERRNO_NOENT);
-            *made = true;
-            search = open_new(path, mode, quota, file, error);
+            *created = true;
+            lookup = create_file(path, mode, quota, file, error);
         }
-        if (search != Search::missing)
-            return search == Search::found;
+        if (lookup != Lookup::missing)
+            return lookup == Lookup::found;
     }
     return fail_system(error, path, __WASI_ERRNO_BUSY);
 }
 
-bool walk_remove(const FilePath& path, Error* error)
+bool remove_regular_file(const FilePath& path, Error* error)
 {
-    if (path.is_folder)
+    if (path.is_directory)
         return fail_system(error, path, __WASI_ERRNO_ISDIR);
-    Folder folder;
-    __wasi_filestat_t seen;
-    Search search = folder.open(path, path.folders(), error);
-    if (search == Search::found)
-        search = look_for_file(folder.descriptor(), path, &seen, error);
-    if (search == Search::failed)
+    Directory directory;
+    __wasi_filestat_t entry;
+    Lookup lookup = directory.open(path, path.parent(), error);
+    if (lookup == Lookup::found)
+        lookup = check_file_entry(directory.descriptor(), path, &entry, error);
+    if (lookup == Lookup::failed)
         return false;
-    std::string_view name = path.last();
-    Errno number = search == Search::missing ? __WASI_ERRNO_NOENT : preview1_path_unlink_file(folder.descriptor(), name.data(), name.size());
+    std::string_view name = path.file_name();
+    Errno number = lookup == Lookup::missing ? __WASI_ERRNO_NOENT : preview1_path_unlink_file(directory.descriptor(), name.data(), name.size());
     return number == __WASI_ERRNO_SUCCESS || fail_system(error, path, number);
 }

@@ -1,4 +1,4 @@
-// From a path to a file, one component at a time beneath the directory that was granted, without following a link at any step.
+// Opens files in the granted directory. Resolves each path one component at a time and never follows a symbolic link.
 #pragma once
 
 #include "wasi-command/path.h"
@@ -21,47 +21,47 @@ inline bool mode_appends(Mode mode)
     return mode == TOOLSCRIPT_SANDBOX_IO_MODE_APPEND || mode == TOOLSCRIPT_SANDBOX_IO_MODE_APPEND_UPDATE;
 }
 
-inline bool mode_empties(Mode mode)
+inline bool mode_truncates(Mode mode)
 {
     return mode == TOOLSCRIPT_SANDBOX_IO_MODE_WRITE || mode == TOOLSCRIPT_SANDBOX_IO_MODE_WRITE_UPDATE;
 }
 
-// What came of looking for something. Only a failure has filled the error in.
-enum class Search
+// The result of a lookup. Only `failed` sets the error.
+enum class Lookup
 {
     failed,
     missing,
     found,
 };
 
-// Takes the first directory that was granted; false if there is none.
-bool walk_start();
+// Selects the first directory that the host grants. Returns false if there is none.
+bool find_granted_directory();
 
-// An open folder: the granted one to begin with, closed with this if it is another.
-class Folder
+// An open directory, initially the granted one. The destructor closes any other.
+class Directory
 {
 public:
-    Folder() = default;
-    ~Folder();
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
+    Directory() = default;
+    ~Directory();
+    Directory(const Directory&) = delete;
+    Directory& operator=(const Directory&) = delete;
 
-    // Becomes the folder of this name in another.
-    Search open_in(const Folder& parent, const FilePath& path, std::string_view name, Error* error);
-    // Goes along these names, from the granted directory on.
-    Search open(const FilePath& path, std::string_view names, Error* error);
-    // The same, and makes what is missing, if all of it may be made.
-    bool make(const FilePath& path, std::string_view names, Quota* quota, Error* error);
+    // Opens the directory with this name in another one.
+    Lookup open_in(const Directory& parent, const FilePath& path, std::string_view name, Error* error);
+    // Opens the directory at this path, relative to the granted one.
+    Lookup open(const FilePath& path, std::string_view names, Error* error);
+    // The same, but creates missing directories, if the quota allows all of them.
+    bool open_or_create(const FilePath& path, std::string_view names, Quota* quota, Error* error);
 
-    // Becomes the granted one again.
+    // Closes the directory. It becomes the granted one again.
     void close();
 
     Descriptor descriptor() const;
 
 private:
-    Descriptor own = 0; // 0 while it is the granted one
+    Descriptor own = 0; // 0 for the granted directory
 };
 
-// Opens a regular file; what `w` empties is known to be one by then.
-bool walk_open(const FilePath& path, Mode mode, Quota* quota, Descriptor* file, bool* made, Error* error);
-bool walk_remove(const FilePath& path, Error* error);
+// Opens a regular file. Truncates it only after checking that it is one.
+bool open_regular_file(const FilePath& path, Mode mode, Quota* quota, Descriptor* file, bool* created, Error* error);
+bool remove_regular_file(const FilePath& path, Error* error);

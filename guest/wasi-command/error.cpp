@@ -10,22 +10,22 @@
 namespace
 {
 
-// Longer than any path with any reason.
+// The text of the last error. Longer than the longest path with any reason.
 char message[8 * 1024];
 
-// Errors of files: WASI's number, Linux's number, Linux's words.
-struct Reason
+// Maps an error number of WASI to the number and message of Linux.
+struct SystemError
 {
-    Errno errno_of_wasi;
+    Errno wasi_number;
     int32_t number;
-    const char* words;
+    const char* message;
 };
 
-constexpr Reason kInputOutput = {__WASI_ERRNO_IO, 5, "Input/output error"};
+constexpr SystemError kInputOutput = {__WASI_ERRNO_IO, 5, "Input/output error"};
 
-constexpr Reason kReasons[] = {
+constexpr SystemError kSystemErrors[] = {
     {__WASI_ERRNO_PERM, 1, "Operation not permitted"},
-    // What WASI says where a capability is missing: to write in a directory that is granted for reading, or to leave it.
+    // WASI returns this for a write to a read-only directory, or for a path that leaves the directory.
     {__WASI_ERRNO_NOTCAPABLE, 1, "Operation not permitted"},
     {__WASI_ERRNO_NOENT, 2, "No such file or directory"},
     {__WASI_ERRNO_BADF, 9, "Bad file descriptor"},
@@ -47,17 +47,12 @@ constexpr Reason kReasons[] = {
     {__WASI_ERRNO_DQUOT, 122, "Disk quota exceeded"},
 };
 
-unprepared_string_t text_of(const char* text, size_t size)
+bool set_system_error(Error* error, const FilePath& path, int32_t number, const char* reason)
 {
-    return {reinterpret_cast<uint8_t*>(const_cast<char*>(text)), size};
-}
-
-bool refuse(Error* error, const FilePath& path, int32_t number, const char* words)
-{
-    std::string_view name = path.shown();
-    int size = snprintf(message, sizeof(message), "%.*s: %s", int(name.size()), name.data(), words);
+    std::string_view name = path.display();
+    int size = snprintf(message, sizeof(message), "%.*s: %s", int(name.size()), name.data(), reason);
     error->tag = TOOLSCRIPT_SANDBOX_IO_ERROR_REFUSED;
-    error->val.refused = {text_of(message, size_t(size)), number};
+    error->val.refused = {borrow_string(message, size_t(size)), number};
     return false;
 }
 
@@ -66,7 +61,7 @@ bool refuse(Error* error, const FilePath& path, int32_t number, const char* word
 bool fail_invalid(Error* error, const char* text)
 {
     error->tag = TOOLSCRIPT_SANDBOX_IO_ERROR_INVALID;
-    error->val.invalid = text_of(text, strlen(text));
+    error->val.invalid = borrow_string(text, strlen(text));
     return false;
 }
 
@@ -77,24 +72,24 @@ bool fail_limit(Error* error, const char* format, ...)
     int size = vsnprintf(message, sizeof(message), format, values);
     va_end(values);
     error->tag = TOOLSCRIPT_SANDBOX_IO_ERROR_LIMIT;
-    error->val.limit = text_of(message, size_t(size));
+    error->val.limit = borrow_string(message, size_t(size));
     return false;
 }
 
 bool fail_system(Error* error, const FilePath& path, Errno number)
 {
-    const Reason* found =
-        std::find_if(std::begin(kReasons), std::end(kReasons), [=](const Reason& reason) { return reason.errno_of_wasi == number; });
-    const Reason& reason = found == std::end(kReasons) ? kInputOutput : *found;
-    return refuse(error, path, reason.number, reason.words);
+    const SystemError* found = std::find_if(std::begin(kSystemErrors), std::end(kSystemErrors),
+                                            [=](const SystemError& candidate) { return candidate.wasi_number == number; });
+    const SystemError& system_error = found == std::end(kSystemErrors) ? kInputOutput : *found;
+    return set_system_error(error, path, system_error.number, system_error.message);
 }
 
 bool fail_link(Error* error, const FilePath& path)
 {
-    return refuse(error, path, 40, "symbolic links are not followed");
+    return set_system_error(error, path, 40, "symbolic links are not followed");
 }
 
-bool fail_irregular(Error* error, const FilePath& path)
+bool fail_not_regular(Error* error, const FilePath& path)
 {
-    return refuse(error, path, 22, "not a regular file");
+    return set_system_error(error, path, 22, "not a regular file");
 }

@@ -1,4 +1,4 @@
-// What a script is told when a call on files does not succeed: as the contract has it, in the host's words (`host/files/error.rs`).
+// Errors of the `io` interface, with the same messages as in `host/files/error.rs`.
 #pragma once
 
 #include "runtime/bindings.h"
@@ -8,15 +8,15 @@
 
 struct FilePath;
 
-// Its text is valid until the next one.
+// The text is valid until the next error.
 using Error = toolscript_sandbox_io_error_t;
 
-// All answer false, for the caller to pass on.
+// All set the error and return false.
 bool fail_invalid(Error* error, const char* text);
 bool fail_limit(Error* error, const char* format, ...) __attribute__((format(printf, 2, 3)));
-// What WASI said about a file.
+// An error of WASI.
 bool fail_system(Error* error, const FilePath& path, Errno number);
-// A symbolic link, wherever it points.
+// The path contains a symbolic link.
 bool fail_link(Error* error, const FilePath& path);
-// A FIFO, a socket or a device.
-bool fail_irregular(Error* error, const FilePath& path);
+// The path names a FIFO, a socket or a device.
+bool fail_not_regular(Error* error, const FilePath& path);

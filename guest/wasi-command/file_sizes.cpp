@@ -1,46 +1,46 @@
 #include "wasi-command/file_sizes.h"
 
-Search Surveyor::go_to(const FilePath& path, Error* error)
+Lookup FileSizes::open_parent(const FilePath& path, Error* error)
 {
-    std::string_view names = path.folders();
-    std::string_view known = last.folders();
+    std::string_view names = path.parent();
+    std::string_view open_names = last.parent();
     size_t common = 0;
     while (common < depth && !names.empty())
     {
         std::string_view rest = names;
-        if (path_next(&rest) != path_next(&known))
+        if (next_component(&rest) != next_component(&open_names))
             break;
         names = rest;
         common++;
     }
     while (depth > common)
-        folders[--depth].close();
+        directories[--depth].close();
     last = path;
     while (!names.empty())
     {
-        Search search = folders[depth].open_in(folder(), path, path_next(&names), error);
-        if (search != Search::found)
-            return search;
+        Lookup lookup = directories[depth].open_in(current(), path, next_component(&names), error);
+        if (lookup != Lookup::found)
+            return lookup;
         depth++;
     }
-    return Search::found;
+    return Lookup::found;
 }
 
-Search Surveyor::size(const FilePath& path, uint64_t* size, Error* error)
+Lookup FileSizes::size(const FilePath& path, uint64_t* size, Error* error)
 {
-    Search search = go_to(path, error);
-    if (search != Search::found)
-        return search;
-    std::string_view name = path.last();
+    Lookup lookup = open_parent(path, error);
+    if (lookup != Lookup::found)
+        return lookup;
+    std::string_view name = path.file_name();
     __wasi_filestat_t filestat;
-    Errno number = preview1_path_filestat_get(folder().descriptor(), 0, name.data(), name.size(), &filestat);
+    Errno number = preview1_path_filestat_get(current().descriptor(), 0, name.data(), name.size(), &filestat);
     if (number == __WASI_ERRNO_NOENT)
-        return Search::missing;
+        return Lookup::missing;
     if (number != __WASI_ERRNO_SUCCESS)
     {
         fail_system(error, path, number);
-        return Search::failed;
+        return Lookup::failed;
     }
     *size = filestat.size;
-    return filestat.filetype == __WASI_FILETYPE_REGULAR_FILE ? Search::found : Search::missing;
+    return filestat.filetype == __WASI_FILETYPE_REGULAR_FILE ? Lookup::found : Lookup::missing;
 }

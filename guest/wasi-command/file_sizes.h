@@ -1,26 +1,26 @@
-// Looks at many files, in the order of their names: the folders that one shares with the next are not opened again.
+// Reads the sizes of many files. Keeps the parent directories of the last file open, so that files sorted by name open each directory once.
 #pragma once
 
 #include "wasi-command/directory.h"
 
-class Surveyor
+class FileSizes
 {
 public:
-    // Bytes of a regular file.
-    Search size(const FilePath& path, uint64_t* size, Error* error);
+    // Sets `size` to the size of a regular file.
+    Lookup size(const FilePath& path, uint64_t* size, Error* error);
 
 private:
-    static constexpr size_t kMaxFolders = 64;
+    static constexpr size_t kMaxDepth = 64;
 
-    const Folder& folder() const
+    const Directory& current() const
     {
-        return depth ? folders[depth - 1] : top;
+        return depth ? directories[depth - 1] : top;
     }
 
-    Search go_to(const FilePath& path, Error* error);
+    Lookup open_parent(const FilePath& path, Error* error);
 
-    Folder top;
-    Folder folders[kMaxFolders]; // each in the one before
-    size_t depth = 0;            // how many of them are open
-    FilePath last;               // whose folders they are
+    Directory top;
+    Directory directories[kMaxDepth]; // each is in the one before
+    size_t depth = 0;                 // the number of open directories
+    FilePath last;                    // the file whose parents are open
 };

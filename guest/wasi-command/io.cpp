@@ -1,6 +1,7 @@
 #include "wasi-command/io.h"
-#include "wasi-command/touched_files.h"
+#include "memory/canonical_abi.h"
 #include "wasi-command/directory.h"
+#include "wasi-command/touched_files.h"
 
 namespace
 {
@@ -10,8 +11,8 @@ constexpr size_t kMaxBlock = 1 << 20;
 
 struct Handle
 {
-    bool open = false;
-    bool waiting = false; // the guest's word that it holds more bytes for it
+    bool is_open = false;
+    bool has_pending = false; // bytes for the file are still in the buffer of `lib/io/buffered_file.cpp`
     Mode mode = 0;
     Descriptor file = 0;
     uint64_t position = 0;
@@ -21,7 +22,7 @@ struct Handle
 Handle handles[kMaxHandles];
 Quota quota;
 
-std::string_view view(const unprepared_list_u8_t* bytes)
+std::string_view view(const guest_list_u8_t* bytes)
 {
     return {reinterpret_cast<char*>(bytes->ptr), bytes->len};
 }
@@ -41,21 +42,21 @@ bool size_of(const Handle& handle, uint64_t* size, Error* error)
     return true;
 }
 
-void close(Handle& handle)
+void close_handle(Handle& handle)
 {
-    if (handle.waiting)
-        touched_cut(handle.path, mode_appends(handle.mode));
+    if (handle.has_pending)
+        touched_mark_incomplete(handle.path, mode_appends(handle.mode));
     preview1_fd_close(handle.file);
-    handle.open = false;
+    handle.is_open = false;
 }
 
-// From the position on, until there are so many or the file ends.
-bool read_block(Handle& handle, uint8_t* place, size_t most, size_t* count, Error* error)
+// Reads up to `size` bytes at the position. Reads fewer only at the end of the file.
+bool read_block(Handle& handle, uint8_t* buffer, size_t size, size_t* count, Error* error)
 {
     *count = 0;
-    while (*count < most)
+    while (*count < size)
     {
-        __wasi_iovec_t rest = {place + *count, most - *count};
+        __wasi_iovec_t rest = {buffer + *count, size - *count};
         size_t done = 0;
         Errno number = preview1_fd_pread(handle.file, &rest, 1, handle.position, &done);
         if (number != __WASI_ERRNO_SUCCESS)
@@ -82,7 +83,7 @@ bool write_block(Handle& handle, const uint8_t* bytes, size_t size, Error* error
     if (!size_of(handle, &length, error))
         return false;
     uint64_t hole = !append && handle.position > length ? handle.position - length : 0;
-    if (!quota.take(hole > UINT64_MAX - size ? UINT64_MAX : hole + size, error))
+    if (!quota.reserve(hole > UINT64_MAX - size ? UINT64_MAX : hole + size, error))
         return false;
     for (size_t at = 0; at < size;)
     {
@@ -96,27 +97,27 @@ bool write_block(Handle& handle, const uint8_t* bytes, size_t size, Error* error
         at += done;
         handle.position += done;
     }
-    // Where the end is now is the system's to tell: others may append too.
+    // Asks for the new end of the file, because other programs may append too.
     return !append || size_of(handle, &handle.position, error);
 }
 
 bool open_handle(Handle& handle, Mode mode, Error* error)
 {
-    if (mode_writes(mode) && !touched_check(handle.path, error))
+    if (mode_writes(mode) && !touched_check_limit(handle.path, error))
         return false;
-    bool made = false;
-    if (!walk_open(handle.path, mode, &quota, &handle.file, &made, error))
+    bool created = false;
+    if (!open_regular_file(handle.path, mode, &quota, &handle.file, &created, error))
         return false;
-    handle.open = true;
-    handle.waiting = false;
+    handle.is_open = true;
+    handle.has_pending = false;
     handle.mode = mode;
     handle.position = 0;
-    if (made || mode_empties(mode))
-        touched_mark(handle.path, made && mode_appends(mode));
-    // As in C: the position of `a` is at the end from the start on, that of `a+` only once something was written.
+    if (created || mode_truncates(mode))
+        touched_mark(handle.path, created && mode_appends(mode));
+    // As in C, mode `a` starts at the end of the file, and `a+` moves there with the first write.
     if (mode != TOOLSCRIPT_SANDBOX_IO_MODE_APPEND || size_of(handle, &handle.position, error))
         return true;
-    close(handle);
+    close_handle(handle);
     return false;
 }
 
@@ -127,44 +128,44 @@ bool check_reads(const Handle& handle, Error* error)
 
 } // namespace
 
-void files_begin(const Quota& given)
+void set_quota(const Quota& run_quota)
 {
-    quota = given;
+    quota = run_quota;
 }
 
-void files_end()
+void close_all_files()
 {
     for (Handle& handle : handles)
-        if (handle.open)
-            close(handle);
+        if (handle.is_open)
+            close_handle(handle);
 }
 
-bool files_read_whole(std::string_view path, uint8_t* place, size_t most, size_t* size, Error* error)
+bool read_whole_file(std::string_view path, uint8_t* buffer, size_t max_size, size_t* size, Error* error)
 {
     Handle& handle = handles[0];
     uint64_t length;
     if (!path_parse(path, &handle.path, error) || !open_handle(handle, TOOLSCRIPT_SANDBOX_IO_MODE_READ, error))
         return false;
-    bool done = size_of(handle, &length, error);
-    if (done && length > most)
-        done = fail_limit(error, "%.*s is larger than %zu bytes", int(path.size()), path.data(), most);
-    if (done)
-        done = read_block(handle, place, size_t(length), size, error);
-    close(handle);
-    return done;
+    bool succeeded = size_of(handle, &length, error);
+    if (succeeded && length > max_size)
+        succeeded = fail_limit(error, "%.*s is larger than %zu bytes", int(path.size()), path.data(), max_size);
+    if (succeeded)
+        succeeded = read_block(handle, buffer, size_t(length), size, error);
+    close_handle(handle);
+    return succeeded;
 }
 
 extern "C"
 {
 
-    bool toolscript_sandbox_io_open(unprepared_list_u8_t* path, Mode mode, toolscript_sandbox_io_opened_t* opened, Error* error)
+    bool toolscript_sandbox_io_open(guest_list_u8_t* path, Mode mode, toolscript_sandbox_io_opened_t* opened, Error* error)
     {
-        // The host tells a bad path before a lack of handles.
+        // Reports an invalid path before the limit of open files, as the native host does.
         static FilePath parsed;
         if (!path_parse(view(path), &parsed, error))
             return false;
         size_t number = 0;
-        while (number < kMaxHandles && handles[number].open)
+        while (number < kMaxHandles && handles[number].is_open)
             number++;
         if (number == kMaxHandles)
             return fail_limit(error, "too many open files (max %zu)", kMaxHandles);
@@ -175,16 +176,16 @@ extern "C"
         return true;
     }
 
-    bool toolscript_sandbox_io_method_file_read(toolscript_sandbox_io_borrow_file_t file, uint32_t most, unprepared_list_u8_t* bytes, Error* error)
+    bool toolscript_sandbox_io_method_file_read(toolscript_sandbox_io_borrow_file_t file, uint32_t max_size, guest_list_u8_t* bytes, Error* error)
     {
         uint64_t rest;
         if (!toolscript_sandbox_io_method_file_remaining(file, &rest, error))
             return false;
         rest = rest < kMaxBlock ? rest : kMaxBlock;
-        most = uint32_t(rest < most ? rest : most);
-        // As a host would have it: where the guest wants its bytes to land.
-        bytes->ptr = static_cast<uint8_t*>(cabi_realloc(nullptr, 0, 1, most));
-        return read_block(handle_of(file), bytes->ptr, most, &bytes->len, error);
+        max_size = uint32_t(rest < max_size ? rest : max_size);
+        // Allocates as a host does, so that the receive buffer is used.
+        bytes->ptr = static_cast<uint8_t*>(cabi_realloc(nullptr, 0, 1, max_size));
+        return read_block(handle_of(file), bytes->ptr, max_size, &bytes->len, error);
     }
 
     bool toolscript_sandbox_io_method_file_remaining(toolscript_sandbox_io_borrow_file_t file, uint64_t* count, Error* error)
@@ -197,17 +198,17 @@ extern "C"
         return true;
     }
 
-    bool toolscript_sandbox_io_method_file_write(toolscript_sandbox_io_borrow_file_t file, unprepared_list_u8_t* bytes, bool waiting,
+    bool toolscript_sandbox_io_method_file_write(toolscript_sandbox_io_borrow_file_t file, guest_list_u8_t* bytes, bool has_pending,
                                                  uint64_t* allowance, Error* error)
     {
         Handle& handle = handle_of(file);
         if (!mode_writes(handle.mode))
             return fail_system(error, handle.path, __WASI_ERRNO_BADF);
-        // After an error nothing is on its way.
-        handle.waiting = false;
+        // After an error, nothing is pending.
+        handle.has_pending = false;
         if (bytes->len && !write_block(handle, bytes->ptr, bytes->len, error))
             return false;
-        handle.waiting = waiting;
+        handle.has_pending = has_pending;
         *allowance = quota.allowance();
         return true;
     }
@@ -227,10 +228,10 @@ extern "C"
         return true;
     }
 
-    bool toolscript_sandbox_io_remove(unprepared_list_u8_t* path, Error* error)
+    bool toolscript_sandbox_io_remove(guest_list_u8_t* path, Error* error)
     {
         FilePath parsed;
-        if (!path_parse(view(path), &parsed, error) || !touched_check(parsed, error) || !walk_remove(parsed, error))
+        if (!path_parse(view(path), &parsed, error) || !touched_check_limit(parsed, error) || !remove_regular_file(parsed, error))
             return false;
         touched_mark(parsed, false);
         return true;
@@ -238,7 +239,7 @@ extern "C"
 
     void toolscript_sandbox_io_file_drop_own(toolscript_sandbox_io_own_file_t file)
     {
-        close(handles[file.__handle]);
+        close_handle(handles[file.__handle]);
     }
 
     toolscript_sandbox_io_borrow_file_t toolscript_sandbox_io_borrow_file(toolscript_sandbox_io_own_file_t file)

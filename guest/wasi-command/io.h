@@ -1,13 +1,13 @@
-// The `io` of the contract, on top of the directory that was granted (`host/files/session.rs` is the host's).
+// The `io` interface of the contract, for the granted directory. The native implementation is `host/files/session.rs`.
 #pragma once
 
 #include "wasi-command/quota.h"
 
 #include <string_view>
 
-// Begins, with the quota of a run.
-void files_begin(const Quota& quota);
-// Closes all that is open. What was announced for a file and never came is noted as cut.
-void files_end();
-// Reads a whole file into a place that has room for so many bytes; a file that is longer is refused.
-bool files_read_whole(std::string_view path, uint8_t* place, size_t most, size_t* size, Error* error);
+// Sets the quota of the run.
+void set_quota(const Quota& quota);
+// Closes all files. A file that lacks announced bytes is recorded as incomplete.
+void close_all_files();
+// Reads a whole file into a buffer of `max_size` bytes. Returns an error for a larger file.
+bool read_whole_file(std::string_view path, uint8_t* buffer, size_t max_size, size_t* size, Error* error);

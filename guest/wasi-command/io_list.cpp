@@ -1,6 +1,6 @@
-// `list` of the contract: the names in a folder.
-#include "wasi-command/utf8_lossy.h"
+// The function `io.list` of the contract.
 #include "wasi-command/directory.h"
+#include "wasi-command/utf8_lossy.h"
 
 #include <algorithm>
 #include <new>
@@ -15,9 +15,10 @@ namespace
 constexpr size_t kMaxNames = 100'000;
 constexpr size_t kMaxBytes = 4 << 20;
 
-// Large, as some hosts read a folder from its start for each block of it.
+// Large, because some hosts read a directory from its start for each block.
 char block[256 * 1024];
 
+// Collects the names in a directory and checks their limits.
 struct Names
 {
     const FilePath& path;
@@ -29,26 +30,26 @@ struct Names
     {
         if (name == "." || name == ".." || path_is_reserved(name))
             return true;
-        std::string shown;
-        bool broken = false;
+        std::string text;
+        bool is_invalid = false;
         for (std::string_view rest = name; !rest.empty();)
         {
             const char* at = rest.data();
             std::string_view character = next_character(&rest);
-            broken |= character.data() != at;
-            shown += character;
+            is_invalid |= character.data() != at;
+            text += character;
         }
-        if (broken)
-            shown += " (not UTF-8)";
-        bytes += shown.size();
-        all.push_back(std::move(shown));
+        if (is_invalid)
+            text += " (not UTF-8)";
+        bytes += text.size();
+        all.push_back(std::move(text));
         if (all.size() <= kMaxNames && bytes <= kMaxBytes)
             return true;
-        std::string_view folder = path.shown();
-        return fail_limit(error, "%.*s: too many names to list (max %zu, %zu bytes)", int(folder.size()), folder.data(), kMaxNames, kMaxBytes);
+        std::string_view directory = path.display();
+        return fail_limit(error, "%.*s: too many names to list (max %zu, %zu bytes)", int(directory.size()), directory.data(), kMaxNames, kMaxBytes);
     }
 
-    // The names in the block; where the next begin is moved along. A name that is cut at the end comes again.
+    // Adds the names in the block and moves the cookie past them. The next block starts with a name that the end of this block truncated.
     bool add_all(size_t size, uint64_t* cookie)
     {
         __wasi_dirent_t entry;
@@ -66,12 +67,12 @@ struct Names
         return true;
     }
 
-    bool read(Descriptor folder)
+    bool read(Descriptor directory)
     {
         uint64_t cookie = __WASI_DIRCOOKIE_START;
         for (size_t size = sizeof(block); size == sizeof(block);)
         {
-            Errno number = preview1_fd_readdir(folder, block, sizeof(block), cookie, &size);
+            Errno number = preview1_fd_readdir(directory, block, sizeof(block), cookie, &size);
             if (number != __WASI_ERRNO_SUCCESS)
                 return fail_system(error, path, number);
             uint64_t before = cookie;
@@ -84,11 +85,11 @@ struct Names
     }
 };
 
-// The list as the bindings would have made it.
-void hand_over(const std::vector<std::string>& names, unprepared_list_string_t* list)
+// Allocates the list as the bindings do.
+void copy_names(const std::vector<std::string>& names, guest_list_string_t* list)
 {
-    // In this order: what is there is freed if memory runs out in between.
-    list->ptr = new unprepared_string_t[names.size() + 1]();
+    // The list is valid after each step, so that it can be freed if memory runs out.
+    list->ptr = new guest_string_t[names.size() + 1]();
     list->len = names.size();
     for (size_t index = 0; index < names.size(); index++)
     {
@@ -98,26 +99,26 @@ void hand_over(const std::vector<std::string>& names, unprepared_list_string_t* 
     }
 }
 
-bool list_names(std::string_view bytes, unprepared_list_string_t* list, Error* error)
+bool list_names(std::string_view bytes, guest_list_string_t* list, Error* error)
 {
     FilePath path;
-    Folder folder;
+    Directory directory;
     if (!path_parse(bytes, &path, error))
         return false;
-    Search search = folder.open(path, {path.name, path.size}, error);
-    if (search == Search::missing)
+    Lookup lookup = directory.open(path, {path.name, path.size}, error);
+    if (lookup == Lookup::missing)
         fail_system(error, path, __WASI_ERRNO_NOENT);
     Names names = {path, error, {}, 0};
-    if (search != Search::found || !names.read(folder.descriptor()))
+    if (lookup != Lookup::found || !names.read(directory.descriptor()))
         return false;
     std::sort(names.all.begin(), names.all.end());
-    hand_over(names.all, list);
+    copy_names(names.all, list);
     return true;
 }
 
 } // namespace
 
-extern "C" bool toolscript_sandbox_io_list(unprepared_list_u8_t* path, unprepared_list_string_t* list, Error* error)
+extern "C" bool toolscript_sandbox_io_list(guest_list_u8_t* path, guest_list_string_t* list, Error* error)
 {
     *list = {};
     try
@@ -126,7 +127,7 @@ extern "C" bool toolscript_sandbox_io_list(unprepared_list_u8_t* path, unprepare
     }
     catch (std::bad_alloc&)
     {
-        unprepared_list_string_free(list);
+        guest_list_string_free(list);
         return fail_limit(error, "not enough memory");
     }
 }

@@ -1,6 +1,7 @@
 #include "wasi-command/log.h"
-#include "wasi-command/utf8_lossy.h"
+#include "runtime/bindings.h"
 #include "wasi-command/output.h"
+#include "wasi-command/utf8_lossy.h"
 
 #include <string.h>
 
@@ -8,14 +9,14 @@ namespace
 {
 
 constexpr size_t kMaxLogs = 1 << 20;
-// What an empty line costs, as in the host.
+// Counted for each line, as in the native host.
 constexpr size_t kLineOverhead = 24;
 
-// Each line is its size, in four bytes, and its text. As a line costs more than that, they can't be too many for this.
+// Each line is stored as its size in four bytes and its text. That is less than its cost, so the lines always fit.
 char lines[kMaxLogs];
 size_t lines_size = 0;
 size_t used = 0;
-bool cut = false;
+bool is_truncated = false;
 
 void add_size(uint32_t size)
 {
@@ -25,21 +26,21 @@ void add_size(uint32_t size)
 
 } // namespace
 
-extern "C" void toolscript_sandbox_log_line(unprepared_list_u8_t* text)
+extern "C" void toolscript_sandbox_log_line(guest_list_u8_t* text)
 {
-    if (cut || kMaxLogs - used < kLineOverhead)
+    if (is_truncated || kMaxLogs - used < kLineOverhead)
     {
-        cut = true;
+        is_truncated = true;
         return;
     }
-    size_t room = kMaxLogs - used - kLineOverhead;
+    size_t capacity = kMaxLogs - used - kLineOverhead;
     size_t start = lines_size + sizeof(uint32_t);
     size_t size = 0;
-    for (std::string_view rest(reinterpret_cast<char*>(text->ptr), text->len); !rest.empty() && !cut;)
+    for (std::string_view rest(reinterpret_cast<char*>(text->ptr), text->len); !rest.empty() && !is_truncated;)
     {
         std::string_view character = next_character(&rest);
-        cut = size + character.size() > room;
-        if (!cut)
+        is_truncated = size + character.size() > capacity;
+        if (!is_truncated)
         {
             memcpy(lines + start + size, character.data(), character.size());
             size += character.size();
@@ -52,10 +53,10 @@ extern "C" void toolscript_sandbox_log_line(unprepared_list_u8_t* text)
     print_line(kStandardError, {lines + start, size});
 }
 
-// There is nobody to show it to.
-extern "C" void toolscript_sandbox_log_progress(double, double*, unprepared_list_u8_t*) {}
+// WASI has no channel for progress.
+extern "C" void toolscript_sandbox_log_progress(double, double*, guest_list_u8_t*) {}
 
-void log_report(Output* output)
+void log_write_json(Output* output)
 {
     output->add("[");
     for (size_t at = 0; at < lines_size;)
@@ -71,7 +72,7 @@ void log_report(Output* output)
     output->add("]");
 }
 
-bool log_is_cut()
+bool log_is_truncated()
 {
-    return cut;
+    return is_truncated;
 }

@@ -1,10 +1,10 @@
-// The box as a command of WASI's: it is its own host, runs one script, and prints the outcome.
+// The sandbox as a WASI command. It is its own host: it runs one script and prints the outcome.
+#include "lib/io/error.h"
+#include "wasi-command/directory.h"
 #include "wasi-command/io.h"
-#include "lib/io/host_file.h"
 #include "wasi-command/options.h"
 #include "wasi-command/outcome.h"
 #include "wasi-command/output.h"
-#include "wasi-command/directory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,24 +16,24 @@ namespace
 constexpr size_t kMaxScript = 1 << 20;
 constexpr char kTooLarge[] = "the script is larger than 1048576 bytes";
 
-ExitCode refuse(std::string_view why)
+ExitCode fail_usage(std::string_view message)
 {
     Output output(kStandardError);
     output.add("error: ");
-    output.add_harmless(why);
+    output.add_escaped(message);
     output.add("\n");
-    return kWrongUsage;
+    return kUsageError;
 }
 
 ExitCode print(std::string_view text)
 {
     Output output(kStandardOutput);
     output.add(text);
-    return output.flush() ? kDone : kFailed;
+    return output.flush() ? kSuccess : kFailed;
 }
 
-// The whole of standard input.
-bool read_input(unprepared_list_u8_t* text, const char** why)
+// Reads the script from standard input.
+bool read_input(guest_list_u8_t* text, const char** message)
 {
     text->len = 0;
     while (text->len <= kMaxScript)
@@ -43,27 +43,27 @@ bool read_input(unprepared_list_u8_t* text, const char** why)
         Errno number = preview1_fd_read(kStandardInput, &rest, 1, &done);
         if (number != __WASI_ERRNO_SUCCESS && number != __WASI_ERRNO_AGAIN && number != __WASI_ERRNO_INTR)
         {
-            *why = "standard input can't be read";
+            *message = "can't read standard input";
             return false;
         }
         if (number == __WASI_ERRNO_SUCCESS && done == 0)
             return true;
         text->len += done;
     }
-    *why = kTooLarge;
+    *message = kTooLarge;
     return false;
 }
 
-// The script, in a block that the run frees.
-bool read_script(const Options& options, bool has_directory, unprepared_list_u8_t* script, const char** why)
+// Reads the script into a block that the run frees.
+bool read_script(const Options& options, bool has_directory, guest_list_u8_t* script, const char** message)
 {
     script->ptr = static_cast<uint8_t*>(malloc(kMaxScript + 1));
-    *why = "there is no memory for the script";
+    *message = "not enough memory for the script";
     if (!script->ptr)
         return false;
     if (options.has_code)
     {
-        *why = kTooLarge;
+        *message = kTooLarge;
         script->len = options.code.size();
         if (script->len > kMaxScript)
             return false;
@@ -71,15 +71,15 @@ bool read_script(const Options& options, bool has_directory, unprepared_list_u8_
         return true;
     }
     if (!options.has_file || options.file == "-")
-        return read_input(script, why);
-    *why = "the host grants no directory to read the script from; pass it by standard input, or with -e";
+        return read_input(script, message);
+    *message = "the host grants no directory to read the script from; pass the script on standard input or with -e";
     Error error;
-    if (!has_directory || files_read_whole(options.file, script->ptr, kMaxScript, &script->len, &error))
+    if (!has_directory || read_whole_file(options.file, script->ptr, kMaxScript, &script->len, &error))
         return has_directory;
     static char text[512];
-    Problem problem = problem_of(error);
-    snprintf(text, sizeof(text), "can't read the script: %.*s", int(problem.size), problem.text);
-    *why = text;
+    IoError io_error = to_io_error(error);
+    snprintf(text, sizeof(text), "can't read the script: %.*s", int(io_error.size), io_error.text);
+    *message = text;
     return false;
 }
 
@@ -93,48 +93,48 @@ uint64_t random_seed()
 
 ExitCode run(const Options& options, bool has_directory)
 {
-    unprepared_request_t request = {};
-    const char* why = nullptr;
-    if (!read_script(options, has_directory, &request.script, &why))
-        return refuse(why);
+    guest_request_t request = {};
+    const char* message = nullptr;
+    if (!read_script(options, has_directory, &request.script, &message))
+        return fail_usage(message);
     request.arguments = options.arguments;
-    request.io = {has_directory && !options.no_io, options.refusals};
+    request.io = {has_directory && !options.no_io, options.system_errors};
     request.seed = random_seed();
     request.memory = TOOLSCRIPT_MEMORY;
 
-    unprepared_string_t result = {};
-    unprepared_failure_t failure = {};
-    bool done = exports_unprepared_run(&request, &result, &failure);
-    files_end();
+    guest_string_t result = {};
+    guest_failure_t failure = {};
+    bool succeeded = exports_guest_run(&request, &result, &failure);
+    close_all_files();
 
-    return outcome_print(done ? &result : nullptr, &failure);
+    return outcome_print(succeeded ? &result : nullptr, &failure);
 }
 
 ExitCode start()
 {
-    // `os.clock` counts from here.
+    // Starts the monotonic clock.
     wasi_clocks_monotonic_clock_now();
     Options options;
-    if (const char* wrong = options_read(&options))
-        return refuse(wrong);
+    if (const char* message = options_parse(&options))
+        return fail_usage(message);
     if (options.help)
         return print(kHelp);
     if (options.version)
         return print("toolscript " TOOLSCRIPT_VERSION "\n");
-    bool has_directory = walk_start();
-    files_begin(options.quota);
+    bool has_directory = find_granted_directory();
+    set_quota(options.quota);
     return run(options, has_directory);
 }
 
 } // namespace
 
-// The build calls this, and drops it.
+// Called and then removed by the build.
 extern "C" __attribute__((export_name("init"))) void command_init()
 {
-    exports_unprepared_init();
+    exports_guest_init();
 }
 
-// A return is an exit with 0.
+// Returning exits with code 0.
 extern "C" __attribute__((export_name("_start"))) void command_start()
 {
     if (ExitCode code = start())

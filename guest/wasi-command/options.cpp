@@ -1,68 +1,70 @@
 #include "wasi-command/options.h"
-#include "lib/json/text_buffer.h"
+#include "runtime/utf8.h"
 
 #include <charconv>
 #include <stdio.h>
 #include <stdlib.h>
 
-const char kHelp[] = R"(Runs a Luau script and prints its outcome as one line of JSON
+const char kHelp[] = R"(Run a Luau script and print its outcome as one line of JSON
 
 Usage: toolscript [OPTIONS] [FILE] [-- <ARGS>...]
 
 Arguments:
-  [FILE]     The script, a path in the granted directory; `-` or none reads standard input
-  [ARGS]...  What the script gets as `...`
+  [FILE]     Path of the script in the granted directory, or `-` for standard input [default: -]
+  [ARGS]...  Arguments of the script, available as `...`
 
 Options:
-  -e <CODE>             Runs this text instead of a file
-      --no-io           Gives the script no files
-      --errors <HOW>    What `io` does when the system refuses: raise or return [default: raise]
-      --max-bytes <N>   Bytes that the script may write [default: 52428800]
-      --max-files <N>   Files, and folders, that it may make [default: 10000]
-  -h, --help            Prints this
-  -V, --version         Prints the version
+  -e <CODE>             Run this text instead of a file
+      --no-io           Run the script without file access
+      --errors <HOW>    How `io` reports system errors: raise or return [default: raise]
+      --max-bytes <N>   Maximum number of bytes that the script may write [default: 52428800]
+      --max-files <N>   Maximum number of files, and of directories, that it may create [default: 10000]
+  -h, --help            Print help
+  -V, --version         Print version
 
-The first directory that the host grants is the io dir. Lines that the script prints
-go to standard error as they come, and are in the outcome. Time is the host's to limit.
+The io directory is the first directory that the host grants. Lines that the script prints
+are written to standard error at once and are part of the outcome. The host must limit the
+time of the run.
 )";
 
 namespace
 {
 
-// Bytes of the command line: a script of 1 MiB, its arguments, and the rest.
+// The command line holds a script of up to 1 MiB, its arguments and options.
 constexpr size_t kMaxText = 4 << 20;
 constexpr size_t kMaxCount = 100'000;
 
-// As in the host: all together, each with the cost of keeping it.
+// The limit of all arguments together, with an overhead for each, as in the native host.
 constexpr size_t kMaxArguments = 1 << 20;
 constexpr size_t kArgumentOverhead = 16;
 
-char problem[512];
+char message[512];
 
-const char* explain(const char* what, std::string_view about, const char* fix)
+// Formats an error message about a part of the command line, which is truncated if it is long.
+const char* format_error(const char* what, std::string_view text, const char* fix)
 {
-    // A long text is cut, not all of it is needed to find the place.
-    snprintf(problem, sizeof(problem), "%s '%.*s'; %s", what, int(about.size() < 100 ? about.size() : 100), about.data(), fix);
-    return problem;
+    snprintf(message, sizeof(message), "%s '%.*s'; %s", what, int(text.size() < 100 ? text.size() : 100), text.data(), fix);
+    return message;
 }
 
+// The command line from the host, which all options and arguments refer to.
 struct CommandLine
 {
     char** texts = nullptr;
     size_t count = 0;
-    size_t next = 1; // the first is the program's name
+    size_t next = 1; // skips the name of the program
 
     const char* read()
     {
         size_t size = 0;
         if (preview1_args_sizes_get(&count, &size) != __WASI_ERRNO_SUCCESS)
-            return "the host does not tell the command line";
+            return "can't read the command line from the host";
         if (size > kMaxText || count > kMaxCount)
-            return "the command line is too long; a script of some length goes to standard input";
+            return "the command line is too long; pass a long script on standard input";
         texts = static_cast<char**>(malloc((count + 1) * sizeof(char*)));
         char* text = static_cast<char*>(malloc(size + 1));
         if (!texts || !text || preview1_args_get(texts, text) != __WASI_ERRNO_SUCCESS)
-            return "the host does not tell the command line";
+            return "can't read the command line from the host";
         return nullptr;
     }
 
@@ -75,34 +77,34 @@ struct CommandLine
     }
 };
 
-const char* read_number(std::string_view text, uint64_t* number)
+const char* parse_number(std::string_view text, uint64_t* number)
 {
     auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), *number);
     bool is_number = code == std::errc() && end == text.data() + text.size();
-    return is_number ? nullptr : explain("there is no number", text, "give one of 0 or more to --max-bytes and --max-files");
+    return is_number ? nullptr : format_error("invalid number", text, "--max-bytes and --max-files take an integer of 0 or more");
 }
 
-const char* read_value(std::string_view name, std::string_view value, Options* options)
+const char* parse_value(std::string_view name, std::string_view value, Options* options)
 {
     if (name == "-e")
     {
         if (options->has_code)
-            return explain("there are two scripts, and the second is", value, "give one");
+            return format_error("unexpected second script", value, "use -e only once");
         options->code = value;
         options->has_code = true;
         return nullptr;
     }
     if (name == "--max-bytes")
-        return read_number(value, &options->quota.max_bytes);
+        return parse_number(value, &options->quota.max_bytes);
     if (name == "--max-files")
-        return read_number(value, &options->quota.max_files);
+        return parse_number(value, &options->quota.max_files);
     if (value != "raise" && value != "return")
-        return explain("--errors is", value, "give raise or return");
-    options->refusals = value == "raise" ? TOOLSCRIPT_SANDBOX_TYPES_REFUSALS_RAISE : TOOLSCRIPT_SANDBOX_TYPES_REFUSALS_RETURN;
+        return format_error("invalid value for --errors:", value, "use raise or return");
+    options->system_errors = value == "raise" ? TOOLSCRIPT_SANDBOX_TYPES_REFUSALS_RAISE : TOOLSCRIPT_SANDBOX_TYPES_REFUSALS_RETURN;
     return nullptr;
 }
 
-const char* read_option(std::string_view text, CommandLine* line, Options* options)
+const char* parse_option(std::string_view text, CommandLine* line, Options* options)
 {
     if (text == "-h" || text == "--help")
         options->help = true;
@@ -115,57 +117,57 @@ const char* read_option(std::string_view text, CommandLine* line, Options* optio
         size_t equals = text.starts_with("--") ? text.find('=') : text.npos;
         std::string_view name = text.substr(0, equals);
         if (name != "-e" && name != "--errors" && name != "--max-bytes" && name != "--max-files")
-            return explain("there is no option", text, "see --help; what is for the script comes after --");
+            return format_error("unknown option", text, "see --help, and put arguments of the script after --");
         std::string_view value = equals == text.npos ? std::string_view() : text.substr(equals + 1);
         if (equals == text.npos && !line->take(&value))
-            return explain("there is no value for", name, "see --help");
-        return read_value(name, value, options);
+            return format_error("missing value for", name, "see --help");
+        return parse_value(name, value, options);
     }
     return nullptr;
 }
 
 const char* read_arguments(CommandLine* line, Options* options)
 {
-    unprepared_list_string_t& arguments = options->arguments;
-    arguments.ptr = static_cast<unprepared_string_t*>(malloc((line->count + 1) * sizeof(unprepared_string_t)));
+    guest_list_string_t& arguments = options->arguments;
+    arguments.ptr = static_cast<guest_string_t*>(malloc((line->count + 1) * sizeof(guest_string_t)));
     if (!arguments.ptr)
-        return "there is no memory for the command line";
+        return "not enough memory for the command line";
     size_t size = 0;
     for (std::string_view text; line->take(&text);)
     {
         if (!is_utf8(text))
-            return explain("an argument is not UTF-8:", text, "scripts get text only");
+            return format_error("argument is not UTF-8:", text, "pass arguments as UTF-8 text");
         size += text.size() + kArgumentOverhead;
         arguments.ptr[arguments.len++] = {reinterpret_cast<uint8_t*>(const_cast<char*>(text.data())), text.size()};
     }
     if (size <= kMaxArguments)
         return nullptr;
-    snprintf(problem, sizeof(problem), "the arguments are %zu bytes; at most %zu are allowed", size, kMaxArguments);
-    return problem;
+    snprintf(message, sizeof(message), "the arguments are %zu bytes; at most %zu are allowed", size, kMaxArguments);
+    return message;
 }
 
 } // namespace
 
-const char* options_read(Options* options)
+const char* options_parse(Options* options)
 {
     CommandLine line;
-    if (const char* wrong = line.read())
-        return wrong;
+    if (const char* error = line.read())
+        return error;
     std::string_view text;
     while (line.take(&text) && text != "--")
     {
         if (text.starts_with("-") && text != "-")
         {
-            if (const char* wrong = read_option(text, &line, options))
-                return wrong;
+            if (const char* error = parse_option(text, &line, options))
+                return error;
             continue;
         }
         if (options->has_file)
-            return explain("there is a script already, and then", text, "what is for the script comes after --");
+            return format_error("unexpected argument", text, "put arguments of the script after --");
         options->file = text;
         options->has_file = true;
     }
     if (options->has_file && options->has_code)
-        return explain("there is -e, and a file too:", options->file, "name one script");
+        return format_error("-e cannot be used with the file", options->file, "pass one script");
     return read_arguments(&line, options);
 }

@@ -1,4 +1,4 @@
-// The command line.
+// The command line of the WASI command.
 #pragma once
 
 #include "wasi-command/quota.h"
@@ -13,13 +13,13 @@ struct Options
     bool has_file = false;
     bool no_io = false;
     std::string_view code; // `-e`
-    std::string_view file; // `-`, or none: standard input
-    toolscript_sandbox_types_refusals_t refusals = TOOLSCRIPT_SANDBOX_TYPES_REFUSALS_RAISE;
+    std::string_view file; // `-` for standard input
+    toolscript_sandbox_types_refusals_t system_errors = TOOLSCRIPT_SANDBOX_TYPES_REFUSALS_RAISE;
     Quota quota;
-    unprepared_list_string_t arguments = {}; // what the script gets
+    guest_list_string_t arguments = {}; // of the script
 };
 
 extern const char kHelp[];
 
-// Reads the command line. Answers with what is wrong, or null; the text is valid until the end.
-const char* options_read(Options* options);
+// Parses the command line. Returns an error message, or null.
+const char* options_parse(Options* options);

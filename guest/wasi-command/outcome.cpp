@@ -1,8 +1,9 @@
 #include "wasi-command/outcome.h"
-#include "wasi-command/utf8_lossy.h"
+#include "memory/heap.h"
 #include "wasi-command/log.h"
 #include "wasi-command/output.h"
 #include "wasi-command/touched_files.h"
+#include "wasi-command/utf8_lossy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,29 +14,30 @@ namespace
 constexpr size_t kMaxResult = 1 << 20;
 constexpr size_t kMaxErrorText = 8 * 1024;
 
-// An error's text: one line, with what would break it shown as an escape, and cut at its limit.
-struct Line
+// The text of an error, truncated at its limit.
+struct ErrorText
 {
     size_t size = 0;
-    bool cut = false;
+    bool is_truncated = false;
     char text[kMaxErrorText];
 
     void add(std::string_view part)
     {
-        cut |= part.size() > kMaxErrorText - size;
-        if (cut)
+        is_truncated |= part.size() > kMaxErrorText - size;
+        if (is_truncated)
             return;
         memcpy(text + size, part.data(), part.size());
         size += part.size();
     }
 
+    // Escapes control characters if the text must be one line.
     void add_text(std::string_view bytes, bool one_line)
     {
-        bool longer = bytes.size() > kMaxErrorText;
-        for (std::string_view rest = bytes.substr(0, kMaxErrorText); !rest.empty() && !cut;)
+        bool is_longer = bytes.size() > kMaxErrorText;
+        for (std::string_view rest = bytes.substr(0, kMaxErrorText); !rest.empty() && !is_truncated;)
         {
             std::string_view character = next_character(&rest);
-            uint32_t code = code_of(character);
+            uint32_t code = code_point_of(character);
             if (!one_line || !is_control(code) || code == '\t')
                 add(character);
             else if (code == '\n' || code == '\r')
@@ -46,22 +48,22 @@ struct Line
                 add({escape, size_t(snprintf(escape, sizeof(escape), "\\u{%x}", code))});
             }
         }
-        cut |= longer;
+        is_truncated |= is_longer;
     }
 };
 
-Line message;
-Line traceback;
+ErrorText message;
+ErrorText traceback;
 
-std::string_view view(const unprepared_list_u8_t& bytes)
+std::string_view view(const guest_list_u8_t& bytes)
 {
     return {reinterpret_cast<char*>(bytes.ptr), bytes.len};
 }
 
-const char* kind_of(const unprepared_failure_t& failure)
+const char* kind_of(const guest_failure_t& failure)
 {
-    // `coroutine.wrap` raises the text anew, with its place in front.
-    bool out_of_memory = guest_memory_was_denied() && view(failure.message).ends_with("not enough memory");
+    // `coroutine.wrap` raises a memory error again as a runtime error, with a position in front.
+    bool out_of_memory = heap_growth_was_denied() && view(failure.message).ends_with("not enough memory");
     switch (failure.kind)
     {
     case TOOLSCRIPT_SANDBOX_TYPES_KIND_SYNTAX:
@@ -89,26 +91,27 @@ void add_error(Output* output, const char* kind)
     output->add("}");
 }
 
-// What was cut, if anything was.
+// Lists the parts that were truncated, if any.
 void add_truncated(Output* output)
 {
     bool first = true;
-    auto add = [&](bool cut, std::string_view name)
+    auto add = [&](bool is_truncated, std::string_view name)
     {
-        if (!cut)
+        if (!is_truncated)
             return;
         output->add(first ? ",\"truncated\":[" : ",");
         output->add_string(name);
         first = false;
     };
-    add(log_is_cut(), "logs");
-    add(message.cut, "message");
-    add(traceback.cut, "traceback");
+    add(log_is_truncated(), "logs");
+    add(message.is_truncated, "message");
+    add(traceback.is_truncated, "traceback");
     if (!first)
         output->add("]");
 }
 
-const char* explain(const unprepared_string_t* result, const unprepared_failure_t& failure)
+// Fills in the error texts and returns the kind of error, or null if the run succeeded.
+const char* describe_error(const guest_string_t* result, const guest_failure_t& failure)
 {
     if (!result)
     {
@@ -127,9 +130,9 @@ const char* explain(const unprepared_string_t* result, const unprepared_failure_
 
 } // namespace
 
-ExitCode outcome_print(const unprepared_string_t* result, const unprepared_failure_t* failure)
+ExitCode outcome_print(const guest_string_t* result, const guest_failure_t* failure)
 {
-    const char* kind = explain(result, *failure);
+    const char* kind = describe_error(result, *failure);
     Output output(kStandardOutput);
     if (kind)
         add_error(&output, kind);
@@ -139,12 +142,12 @@ ExitCode outcome_print(const unprepared_string_t* result, const unprepared_failu
         output.add({reinterpret_cast<char*>(result->ptr), result->len});
     }
     output.add(",\"logs\":");
-    log_report(&output);
+    log_write_json(&output);
     output.add(",\"files_touched\":");
-    touched_report(&output);
+    touched_write_json(&output);
     add_truncated(&output);
     output.add("}\n");
     if (!output.flush())
         return kFailed;
-    return !kind ? kDone : strcmp(kind, "memory") == 0 ? kLimit : kFailed;
+    return !kind ? kSuccess : strcmp(kind, "memory") == 0 ? kLimit : kFailed;
 }

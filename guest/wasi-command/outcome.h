@@ -1,15 +1,15 @@
-// What a run ended in, in the shape that every host prints (`host/engine/outcome.rs`).
+// Prints the outcome of a run as JSON, in the same format as `host/engine/outcome.rs`.
 #pragma once
 
 #include "runtime/bindings.h"
 
 enum ExitCode
 {
-    kDone = 0,
+    kSuccess = 0,
     kFailed = 1,
-    kWrongUsage = 2,
+    kUsageError = 2,
     kLimit = 3,
 };
 
-// Prints it, with the logs and the files: the result if there is one, or else the failure.
-ExitCode outcome_print(const unprepared_string_t* result, const unprepared_failure_t* failure);
+// Prints the result, or the failure if the result is null, with the log lines and the touched files.
+ExitCode outcome_print(const guest_string_t* result, const guest_failure_t* failure);

@@ -9,21 +9,21 @@ namespace
 
 constexpr char kHex[] = "0123456789abcdef";
 
-// Beside control characters: line separators, and what turns the direction of text around.
+// Returns true for line separators and for characters that change the direction of text.
 bool is_deceptive(uint32_t code)
 {
     return code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-bool is_harmless(uint32_t code)
+bool is_printable(uint32_t code)
 {
     return (!is_control(code) || code == '\t' || code == '\n') && !is_deceptive(code);
 }
 
-bool is_harmless(std::string_view text)
+bool is_printable(std::string_view text)
 {
     while (!text.empty())
-        if (!is_harmless(code_of(next_character(&text))))
+        if (!is_printable(code_point_of(next_character(&text))))
             return false;
     return true;
 }
@@ -33,16 +33,16 @@ bool is_harmless(std::string_view text)
 void print_line(Descriptor stream, std::string_view text)
 {
     Output output(stream);
-    if (!is_harmless(text))
+    if (!is_printable(text))
     {
-        output.add_harmless(text);
+        output.add_escaped(text);
         return output.add("\n");
     }
     __wasi_ciovec_t parts[] = {{reinterpret_cast<const uint8_t*>(text.data()), text.size()}, {reinterpret_cast<const uint8_t*>("\n"), 1}};
     size_t done = 0;
     if (preview1_fd_write(stream, parts, 2, &done) != __WASI_ERRNO_SUCCESS)
         done = 0;
-    // What a host does not take at once goes the other way.
+    // Writes the rest if the host has accepted only a part.
     if (done <= text.size())
     {
         output.add(text.substr(done));
@@ -91,13 +91,13 @@ void Output::add_string(std::string_view bytes)
     add("\"");
 }
 
-void Output::add_harmless(std::string_view bytes)
+void Output::add_escaped(std::string_view bytes)
 {
     while (!bytes.empty())
     {
         std::string_view character = next_character(&bytes);
-        uint32_t code = code_of(character);
-        if (is_harmless(code))
+        uint32_t code = code_point_of(character);
+        if (is_printable(code))
         {
             add(character);
             continue;
@@ -111,15 +111,15 @@ void Output::add_harmless(std::string_view bytes)
 
 bool Output::flush()
 {
-    for (size_t at = 0; intact && at < size;)
+    for (size_t at = 0; is_intact && at < size;)
     {
         __wasi_ciovec_t rest = {reinterpret_cast<uint8_t*>(block) + at, size - at};
         size_t done = 0;
         Errno number = preview1_fd_write(stream, &rest, 1, &done);
-        // A pipe that takes nothing at the moment will later.
-        intact = (number == __WASI_ERRNO_SUCCESS && done > 0) || number == __WASI_ERRNO_AGAIN || number == __WASI_ERRNO_INTR;
+        // A full pipe accepts bytes later.
+        is_intact = (number == __WASI_ERRNO_SUCCESS && done > 0) || number == __WASI_ERRNO_AGAIN || number == __WASI_ERRNO_INTR;
         at += number == __WASI_ERRNO_SUCCESS ? done : 0;
     }
     size = 0;
-    return intact;
+    return is_intact;
 }

@@ -1,4 +1,4 @@
-// A standard stream, written in blocks.
+// Buffered output to a standard stream.
 #pragma once
 
 #include "wasi-command/preview1.h"
@@ -27,21 +27,21 @@ public:
 
     void add(std::string_view text);
     void add_number(uint64_t number);
-    // A string of JSON. What is not UTF-8 is shown as U+FFFD.
+    // Adds a JSON string. Replaces invalid UTF-8 by U+FFFD.
     void add_string(std::string_view bytes);
-    // Text of a script's that a terminal may show: what could harm one is written as an escape.
-    void add_harmless(std::string_view bytes);
-    // False if some of what was added could not be written.
+    // Adds text from a script for a terminal. Escapes control characters and other characters that could deceive the reader.
+    void add_escaped(std::string_view bytes);
+    // Returns false if any write to the stream has failed.
     bool flush();
 
 private:
     static constexpr size_t kBlock = 4096;
 
     Descriptor stream;
-    bool intact = true;
+    bool is_intact = true;
     size_t size = 0;
     char block[kBlock];
 };
 
-// Prints a line of a script's for a terminal: in one go where it holds nothing harmful, so that a host can tell lines apart.
+// Prints a line from a script for a terminal. A line without characters to escape is written in one call, so that a host can tell lines apart.
 void print_line(Descriptor stream, std::string_view text);

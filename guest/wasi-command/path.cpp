@@ -1,5 +1,5 @@
 #include "wasi-command/path.h"
-#include "lib/json/text_buffer.h"
+#include "runtime/utf8.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -12,16 +12,16 @@ constexpr size_t kMaxComponent = 255;
 constexpr std::string_view kTemporary = ".toolscript-tmp";
 constexpr std::string_view kConfiguration = "toolscript.toml";
 
-// The only two characters beyond ASCII whose capital letters are in it.
+// The only non-ASCII characters whose uppercase is ASCII.
 constexpr std::string_view kLongS = "\xc5\xbf";
 constexpr std::string_view kDotlessI = "\xc4\xb1";
 
-bool is_no_step(std::string_view component)
+bool is_skipped(std::string_view component)
 {
     return component.empty() || component == ".";
 }
 
-// Compares without regard to case.
+// Compares without regard to case. `reserved` is in lowercase.
 bool is_same_name(std::string_view name, std::string_view reserved)
 {
     for (char letter : reserved)
@@ -47,18 +47,18 @@ const char* reserved_message(std::string_view name)
     return nullptr;
 }
 
-// The first rule that any component breaks, in the order in which the host tells them.
-const char* broken_rule(std::string_view text)
+// Returns the message of the first violated rule, in the order of the native host, or null.
+const char* find_violation(std::string_view text)
 {
     size_t count = 0;
     bool too_long = false;
     const char* reserved = nullptr;
     for (std::string_view rest = text; !rest.empty();)
     {
-        std::string_view component = path_next(&rest);
+        std::string_view component = next_component(&rest);
         if (component == "..")
             return "path cannot contain '..' traversal";
-        count += !is_no_step(component);
+        count += !is_skipped(component);
         too_long |= count > kMaxComponents || component.size() > kMaxComponent;
         if (!reserved)
             reserved = reserved_message(component);
@@ -68,20 +68,20 @@ const char* broken_rule(std::string_view text)
 
 } // namespace
 
-std::string_view FilePath::folders() const
+std::string_view FilePath::parent() const
 {
     std::string_view whole(name, size);
     size_t slash = whole.rfind('/');
     return slash == whole.npos ? std::string_view() : whole.substr(0, slash);
 }
 
-std::string_view FilePath::last() const
+std::string_view FilePath::file_name() const
 {
     std::string_view whole(name, size);
     return whole.substr(whole.rfind('/') + 1);
 }
 
-std::string_view path_next(std::string_view* rest)
+std::string_view next_component(std::string_view* rest)
 {
     size_t slash = rest->find('/');
     std::string_view component = rest->substr(0, slash);
@@ -106,20 +106,20 @@ bool path_parse(std::string_view bytes, FilePath* path, Error* error)
         return fail_invalid(error, "path is not UTF-8");
     if (bytes.front() == '/')
         return fail_invalid(error, "path must be relative");
-    if (const char* rule = broken_rule(bytes))
-        return fail_invalid(error, rule);
+    if (const char* message = find_violation(bytes))
+        return fail_invalid(error, message);
 
     path->size = 0;
     for (std::string_view rest = bytes; !rest.empty();)
     {
-        std::string_view component = path_next(&rest);
-        if (is_no_step(component))
+        std::string_view component = next_component(&rest);
+        if (is_skipped(component))
             continue;
         if (path->size)
             path->name[path->size++] = '/';
         memcpy(path->name + path->size, component.data(), component.size());
         path->size += component.size();
     }
-    path->is_folder = path->size == 0 || bytes.back() == '/' || bytes.ends_with("/.");
+    path->is_directory = path->size == 0 || bytes.back() == '/' || bytes.ends_with("/.");
     return true;
 }

@@ -1,31 +1,31 @@
-// The rules for paths, the same as the host's (`host/files/path.rs`). A path that breaks one never reaches WASI.
+// The rules for paths, the same as in `host/files/path.rs`. A path that violates a rule never reaches WASI.
 #pragma once
 
 #include "wasi-command/error.h"
 
 constexpr size_t kMaxPath = 4096;
 
-// A path that keeps to the rules. Two spellings of one path have the same name.
+// A valid path in normal form.
 struct FilePath
 {
     size_t size = 0;
-    bool is_folder = true; // written as only a folder is: with a slash or a dot at its end
-    char name[kMaxPath];   // components, joined by single slashes; empty for the io dir itself
+    bool is_directory = true; // ends with `/` or `.`, as only a directory can
+    char name[kMaxPath];      // components joined by single slashes; empty for the io directory
 
-    // As messages and reports show it.
-    std::string_view shown() const
+    // The path in messages and in the outcome.
+    std::string_view display() const
     {
         return size ? std::string_view(name, size) : ".";
     }
 
-    // The folders on the way, and the file's own name.
-    std::string_view folders() const;
-    std::string_view last() const;
+    // The path without its last component, and the last component.
+    std::string_view parent() const;
+    std::string_view file_name() const;
 };
 
-// Checks the bytes that a script gave.
+// Checks and normalizes a path from a script.
 bool path_parse(std::string_view bytes, FilePath* path, Error* error);
-// Takes the first component off the text.
-std::string_view path_next(std::string_view* rest);
-// Whether a name is not for files of scripts, in any case: some file systems take no notice of it.
+// Removes the first component from the text and returns it.
+std::string_view next_component(std::string_view* rest);
+// Returns true if scripts cannot use the name. Ignores case, as some file systems do.
 bool path_is_reserved(std::string_view name);

@@ -1,4 +1,4 @@
-// What a run may still write and make. The counts only rise.
+// Limits of the bytes that a run writes and the files and directories that it creates. Removing a file gives nothing back.
 #pragma once
 
 #include "wasi-command/error.h"
@@ -6,18 +6,18 @@
 struct Quota
 {
     uint64_t max_bytes = 50 << 20;
-    uint64_t max_files = 10'000; // and as many folders
+    uint64_t max_files = 10'000; // the limit of directories is the same
     uint64_t bytes = 0;
     uint64_t files = 0;
-    uint64_t folders = 0;
+    uint64_t directories = 0;
 
     uint64_t allowance() const
     {
         return max_bytes - bytes;
     }
 
-    // Counts bytes that are about to be written.
-    bool take(uint64_t more, Error* error)
+    // Counts bytes before they are written.
+    bool reserve(uint64_t more, Error* error)
     {
         if (more > allowance())
             return fail_limit(error, "I/O write limit exceeded (%llu bytes)", max_bytes);
@@ -30,8 +30,8 @@ struct Quota
         return files < max_files || fail_limit(error, "too many files created (max %llu)", max_files);
     }
 
-    bool check_folders(uint64_t more, Error* error) const
+    bool check_directories(uint64_t more, Error* error) const
     {
-        return more <= max_files - folders || fail_limit(error, "too many folders created (max %llu)", max_files);
+        return more <= max_files - directories || fail_limit(error, "too many folders created (max %llu)", max_files);
     }
 };

@@ -1,15 +1,15 @@
-// The files that a run has left its mark on. Nothing in here needs memory: a script may have taken all of it.
+// Records the files that a run creates, changes or removes. Allocates nothing, because a script may have exhausted the memory.
 #pragma once
 
 #include "wasi-command/path.h"
 
 class Output;
 
-// Whether there is room for one more.
-bool touched_check(const FilePath& path, Error* error);
-// Notes that a file was made or changed; or only ever appended to.
+// Fails if the file would exceed the limit of recorded files.
+bool touched_check_limit(const FilePath& path, Error* error);
+// Records that a file was created, changed or removed. `append` means that bytes were only appended.
 void touched_mark(const FilePath& path, bool append);
-// Bytes for the file are not in it, and won't be.
-void touched_cut(const FilePath& path, bool append);
-// Looks at each file, and writes what became of it, in name order, as the outcome has it.
-void touched_report(Output* output);
+// Records that the file lacks bytes that the script has written.
+void touched_mark_incomplete(const FilePath& path, bool append);
+// Writes the files as a JSON array, sorted by name, with their current sizes.
+void touched_write_json(Output* output);

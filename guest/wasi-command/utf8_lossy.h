@@ -1,14 +1,14 @@
-// Bytes as text: characters of UTF-8, with U+FFFD in place of what is not.
+// Decodes bytes as UTF-8 and replaces invalid sequences by U+FFFD.
 #pragma once
 
-#include "lib/json/text_buffer.h"
+#include "runtime/utf8.h"
 
 #include <string_view>
 
-inline constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+inline constexpr std::string_view kReplacementCharacter = "\xef\xbf\xbd";
 
-// How many bytes at `at`, where no character is, are shown as one replacement: as many as could have begun one.
-inline size_t broken_length(const unsigned char* at, const unsigned char* end)
+// Returns the length of the invalid sequence at `at` that becomes one replacement character: the longest prefix of a valid sequence.
+inline size_t invalid_length(const unsigned char* at, const unsigned char* end)
 {
     unsigned char first = at[0];
     size_t whole = (first & 0xf0) == 0xe0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 1;
@@ -25,18 +25,19 @@ inline size_t broken_length(const unsigned char* at, const unsigned char* end)
     return length;
 }
 
-// Takes the first character off the text.
+// Removes the first character from the text and returns it, or the replacement character.
 inline std::string_view next_character(std::string_view* rest)
 {
     const unsigned char* at = reinterpret_cast<const unsigned char*>(rest->data());
     const unsigned char* end = at + rest->size();
     size_t length = utf8_length(at, end);
-    std::string_view character = length ? rest->substr(0, length) : kReplacement;
-    rest->remove_prefix(length ? length : broken_length(at, end));
+    std::string_view character = length ? rest->substr(0, length) : kReplacementCharacter;
+    rest->remove_prefix(length ? length : invalid_length(at, end));
     return character;
 }
 
-inline uint32_t code_of(std::string_view character)
+// Returns the code point of a valid character.
+inline uint32_t code_point_of(std::string_view character)
 {
     uint32_t code = uint8_t(character[0]);
     if (character.size() > 1)
@@ -46,6 +47,7 @@ inline uint32_t code_of(std::string_view character)
     return code;
 }
 
+// Returns true for the control characters of ASCII and Latin-1.
 inline bool is_control(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0);

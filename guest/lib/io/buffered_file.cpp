@@ -1,4 +1,7 @@
 #include "lib/io/buffered_file.h"
+#include "lib/io/flush_deadline.h"
+#include "memory/allocator.h"
+#include "runtime/interrupt.h"
 
 #include "lstate.h"
 
@@ -8,146 +11,146 @@
 namespace
 {
 
-// The first block after a seek, which may be followed by another seek.
-constexpr uint32_t kFirstBlock = 4096;
+// Small, because another seek may follow. Each further read ahead doubles it.
+constexpr uint32_t kReadSizeAfterSeek = 4096;
 
-// Steps of a script (calls, returns, turns of a loop) that bytes may wait for: some 100 µs of work. A buffered write gives some
-// back, as a loop that does nothing but write will have its buffer full soon; but not for ever.
-constexpr int64_t kSteps = 1024;
-constexpr int64_t kStepsOfWrite = 4;
-constexpr int64_t kMostSteps = 512 * 1024;
-
-// One step may be a long call of a library function: what it allocates or looks at counts too.
-constexpr size_t kBytesOfStep = 64;
-
-File* files = nullptr;
+File* files = nullptr; // list of open files
 lua_State* vm = nullptr;
-int64_t steps = 0;      // until the bytes that wait are written
-int64_t most_steps = 0; // the same, whatever was given back
-uint64_t waiting = 0;   // in all buffers
-Problem* lost = nullptr;
+FlushDeadline flush_deadline;
+uint64_t total_pending = 0; // bytes in all buffers
+IoError* lost_write_error = nullptr;
 
-// Passes bytes to the host; `more` are waiting behind them.
-bool put(File* file, const char* bytes, size_t size, bool more, Problem* problem)
+// Passes bytes to the host. `has_pending` says that more bytes follow them.
+bool write_to_host(File* file, const char* bytes, size_t size, bool has_pending, IoError* error)
 {
-    bool written = host_write(file->handle, bytes, size, more, problem);
-    // Nothing waits behind bytes that were not written.
-    file->announced = written && more;
-    return written;
+    bool is_written = host_write(file->handle, bytes, size, has_pending, error);
+    // After an error, the host assumes that nothing is pending.
+    file->has_announced_pending = is_written && has_pending;
+    return is_written;
 }
 
-// Empties the buffer into the file. What can't be written is gone: a part of it may have been.
-bool put_waiting(File* file, bool more, Problem* problem)
+// Writes the buffer to the host. On failure, the bytes are discarded, because the host may have written a part of them.
+bool write_pending(File* file, bool has_more, IoError* error)
 {
-    uint32_t size = file->waiting;
-    file->waiting = 0;
-    waiting -= size;
-    return put(file, file->buffer, size, more, problem);
+    uint32_t size = file->pending;
+    file->pending = 0;
+    total_pending -= size;
+    return write_to_host(file, file->buffer, size, has_more, error);
 }
 
-// Tells the host whether the file lacks bytes that the script has written.
-void announce(File* file, bool lacking)
+// Tells the host whether bytes that the script has written are missing from the file.
+void announce_missing_bytes(File* file, bool are_missing)
 {
-    Problem ignored;
-    host_write(file->handle, nullptr, 0, lacking, &ignored);
+    IoError ignored;
+    host_write(file->handle, nullptr, 0, are_missing, &ignored);
 }
 
-// A problem that came up while the script was elsewhere is told to the next call.
-bool settle(File* file, Problem* problem)
+// Returns false and reports the error of an earlier background flush, if there is one.
+bool check_deferred_error(File* file, IoError* error)
 {
-    Problem* deferred = file->deferred;
+    IoError* deferred = file->deferred_error;
     if (!deferred)
         return true;
-    announce(file, false);
-    file->deferred = nullptr;
-    problem_forget(deferred, problem);
+    announce_missing_bytes(file, false);
+    file->deferred_error = nullptr;
+    restore_io_error(deferred, error);
     return false;
 }
 
-bool empty_buffer(File* file, Problem* problem)
+bool flush(File* file, IoError* error)
 {
-    if (!settle(file, problem))
+    if (!check_deferred_error(file, error))
         return false;
-    if (file->waiting == 0)
+    if (file->pending == 0)
         return true;
-    file->through = true;
-    return put_waiting(file, false, problem);
+    file->writes_through = true;
+    return write_pending(file, false, error);
 }
 
-// The host's position is behind what was read ahead; a write belongs where the script is.
-bool unread(File* file, Problem* problem)
+// Discards bytes that were read ahead and moves the position of the host back to that of the script.
+bool discard_read_ahead(File* file, IoError* error)
 {
     uint64_t position;
-    int64_t ahead = file->end - file->at;
-    file->at = file->end = 0;
+    int64_t ahead = file->read_end - file->read_at;
+    file->read_at = file->read_end = 0;
     if (ahead > 0)
-        file->block = kFirstBlock;
-    return ahead == 0 || host_seek(file->handle, TOOLSCRIPT_SANDBOX_IO_WHENCE_CURRENT, -ahead, &position, problem);
+        file->next_read_size = kReadSizeAfterSeek;
+    return ahead == 0 || host_seek(file->handle, TOOLSCRIPT_SANDBOX_IO_WHENCE_CURRENT, -ahead, &position, error);
 }
 
-// Whether so many bytes are within what may be written, with all that waits already.
-bool is_allowed(size_t size)
+// Returns true if the run may write this many bytes in addition to all pending ones.
+bool is_within_allowance(size_t size)
 {
-    return host_allowance > waiting && size <= host_allowance - waiting;
+    return write_allowance > total_pending && size <= write_allowance - total_pending;
 }
 
-bool may_wait(File* file, size_t size)
+bool can_buffer(File* file, size_t size)
 {
-    if (file->through || !file->writable || size > kBuffer || !is_allowed(size))
+    if (file->writes_through || !file->is_writable || size > kBufferSize || !is_within_allowance(size))
         return false;
     if (!file->buffer)
-        file->buffer = static_cast<char*>(malloc(kBuffer));
+        file->buffer = static_cast<char*>(malloc(kBufferSize));
     return file->buffer != nullptr;
 }
 
-// Flushes for other reasons than a call on the file: a problem is told to the next one.
+// Flushes in the background. The next call on a file reports its error.
 void flush_all()
 {
     for (File* file = files; file; file = file->next)
     {
-        Problem problem;
-        if (file->waiting > 0 && !empty_buffer(file, &problem))
+        IoError error;
+        if (file->pending > 0 && !flush(file, &error))
         {
-            file->deferred = problem_keep(problem);
-            announce(file, true);
+            file->deferred_error = save_io_error(error);
+            announce_missing_bytes(file, true);
         }
     }
 }
 
-// Flushes a file that the script does nothing with any more. The first problem is the run's.
-void keep_if_lost(File* file)
+bool flush_at_interrupt(lua_State*)
 {
-    Problem problem;
-    if (empty_buffer(file, &problem))
-        return;
-    if (!lost)
-        lost = problem_keep(problem);
-    announce(file, true);
+    if (total_pending == 0)
+        return false;
+    if (!flush_deadline.has_passed())
+        return true;
+    flush_all();
+    return false;
 }
 
-bool write_through(File* file, const char* bytes, size_t size, Problem* problem)
+// Flushes a file that the script no longer uses. The run reports the first error.
+void flush_unused(File* file)
 {
-    // What was written first is counted first, or a file would lose bytes that were within the limit. A seek may have left a hole,
-    // which counts too.
-    if (file->sought || !is_allowed(size))
+    IoError error;
+    if (flush(file, &error))
+        return;
+    if (!lost_write_error)
+        lost_write_error = save_io_error(error);
+    announce_missing_bytes(file, true);
+}
+
+bool write_through(File* file, const char* bytes, size_t size, IoError* error)
+{
+    // Writes must count against the allowance in the order in which they were made, or a file would lose bytes that were within it. A hole
+    // left by a seek counts too.
+    if (file->has_seeked || !is_within_allowance(size))
         flush_all();
-    if (!empty_buffer(file, problem) || !put(file, bytes, size, false, problem))
+    if (!flush(file, error) || !write_to_host(file, bytes, size, false, error))
         return false;
-    file->through = false;
-    file->sought = false;
+    file->writes_through = false;
+    file->has_seeked = false;
     return true;
 }
 
-// A file that is about to lose its contents may be open already: what waits for it belongs to the old ones, and a position behind
-// the new end is a hole.
-void before_emptying()
+// Called before a file is truncated, which may be open already. Its pending bytes belong to the old contents, and a position past the new end
+// leaves a hole.
+void prepare_for_truncation()
 {
     flush_all();
     for (File* file = files; file; file = file->next)
-        file->through = file->sought = true;
+        file->writes_through = file->has_seeked = true;
 }
 
-void unlink(File* file)
+void remove_from_list(File* file)
 {
     (file->previous ? file->previous->next : files) = file->next;
     if (file->next)
@@ -156,18 +159,18 @@ void unlink(File* file)
 
 } // namespace
 
-bool file_open(lua_State* L, File* file, const char* path, size_t size, OpenMode mode, Problem* problem)
+bool file_open(lua_State* L, File* file, const char* path, size_t size, OpenMode mode, IoError* error)
 {
     *file = {};
     if (mode == TOOLSCRIPT_SANDBOX_IO_MODE_WRITE || mode == TOOLSCRIPT_SANDBOX_IO_MODE_WRITE_UPDATE)
-        before_emptying();
-    if (!host_open(path, size, mode, &file->handle, problem))
+        prepare_for_truncation();
+    if (!host_open(path, size, mode, &file->handle, error))
         return false;
     vm = L->global->mainthread;
-    file->block = kBuffer;
-    file->open = true;
-    file->writable = mode != TOOLSCRIPT_SANDBOX_IO_MODE_READ;
-    file->through = true;
+    file->next_read_size = kBufferSize;
+    file->is_open = true;
+    file->is_writable = mode != TOOLSCRIPT_SANDBOX_IO_MODE_READ;
+    file->writes_through = true;
     file->next = files;
     if (files)
         files->previous = file;
@@ -175,103 +178,102 @@ bool file_open(lua_State* L, File* file, const char* path, size_t size, OpenMode
     return true;
 }
 
-bool file_fill(lua_State* L, File* file, Problem* problem)
+bool file_fill(lua_State* L, File* file, IoError* error)
 {
-    if (file->at < file->end)
+    if (file->read_at < file->read_end)
         return true;
-    if (!empty_buffer(file, problem))
+    if (!flush(file, error))
         return false;
     if (!file->buffer)
-        file->buffer = static_cast<char*>(guest_allocate_block(L, kBuffer));
+        file->buffer = static_cast<char*>(allocate_block(L, kBufferSize));
     size_t count;
-    if (!host_read(file->handle, file->buffer, file->block, &count, problem))
+    if (!host_read(file->handle, file->buffer, file->next_read_size, &count, error))
         return false;
-    file->at = 0;
-    file->end = uint32_t(count);
-    file->block = file->block < kBuffer ? file->block * 2 : kBuffer;
+    file->read_at = 0;
+    file->read_end = uint32_t(count);
+    file->next_read_size = file->next_read_size < kBufferSize ? file->next_read_size * 2 : kBufferSize;
     return true;
 }
 
-bool file_remaining(File* file, uint64_t* count, Problem* problem)
+bool file_remaining(File* file, uint64_t* count, IoError* error)
 {
-    return empty_buffer(file, problem) && host_remaining(file->handle, count, problem);
+    return flush(file, error) && host_remaining(file->handle, count, error);
 }
 
-bool file_write(File* file, const char* bytes, size_t size, Problem* problem)
+bool file_write(File* file, const char* bytes, size_t size, IoError* error)
 {
-    if (!settle(file, problem) || !unread(file, problem))
+    if (!check_deferred_error(file, error) || !discard_read_ahead(file, error))
         return false;
     if (size == 0)
         return true;
-    if (!may_wait(file, size))
-        return write_through(file, bytes, size, problem);
-    if (size > kBuffer - file->waiting)
+    if (!can_buffer(file, size))
+        return write_through(file, bytes, size, error);
+    if (size > kBufferSize - file->pending)
     {
-        if (!put_waiting(file, true, problem))
+        if (!write_pending(file, true, error))
             return false;
-        // A loop that fills one buffer after another would keep the others waiting.
+        // A loop that fills one buffer after another must not keep the other files pending.
         flush_all();
     }
-    else if (!file->announced && !put(file, nullptr, 0, true, problem))
+    else if (!file->has_announced_pending && !write_to_host(file, nullptr, 0, true, error))
         return false;
-    if (waiting == 0)
+    if (total_pending == 0)
     {
-        steps = kSteps;
-        most_steps = kMostSteps;
-        guest_interrupt_soon(vm);
+        flush_deadline.start();
+        request_interrupt(vm, InterruptSlot::flush_files, flush_at_interrupt);
     }
-    else if (steps < kSteps)
-        steps += kStepsOfWrite;
-    memcpy(file->buffer + file->waiting, bytes, size);
-    file->waiting += uint32_t(size);
-    waiting += size;
+    else
+        flush_deadline.postpone();
+    memcpy(file->buffer + file->pending, bytes, size);
+    file->pending += uint32_t(size);
+    total_pending += size;
     return true;
 }
 
-bool file_seek(File* file, Whence whence, int64_t offset, uint64_t* position, Problem* problem)
+bool file_seek(File* file, Whence whence, int64_t offset, uint64_t* position, IoError* error)
 {
-    if (!empty_buffer(file, problem))
+    if (!flush(file, error))
         return false;
-    int64_t ahead = file->end - file->at;
+    int64_t ahead = file->read_end - file->read_at;
     if (whence == TOOLSCRIPT_SANDBOX_IO_WHENCE_CURRENT && offset == 0)
     {
-        // Only asks, so what was read ahead stays good.
-        if (!host_seek(file->handle, whence, 0, position, problem))
+        // Only queries the position, so the bytes that were read ahead stay valid.
+        if (!host_seek(file->handle, whence, 0, position, error))
             return false;
         *position -= uint64_t(ahead);
         return true;
     }
     if (whence == TOOLSCRIPT_SANDBOX_IO_WHENCE_CURRENT && __builtin_sub_overflow(offset, ahead, &offset))
         offset = INT64_MIN;
-    if (!host_seek(file->handle, whence, offset, position, problem))
+    if (!host_seek(file->handle, whence, offset, position, error))
         return false;
-    file->at = file->end = 0;
-    file->block = kFirstBlock;
-    file->through = true;
-    file->sought = true;
+    file->read_at = file->read_end = 0;
+    file->next_read_size = kReadSizeAfterSeek;
+    file->writes_through = true;
+    file->has_seeked = true;
     return true;
 }
 
-bool file_flush(File* file, Problem* problem)
+bool file_flush(File* file, IoError* error)
 {
-    return empty_buffer(file, problem);
+    return flush(file, error);
 }
 
-bool file_close(File* file, Problem* problem)
+bool file_close(File* file, IoError* error)
 {
-    bool flushed = empty_buffer(file, problem);
+    bool is_flushed = flush(file, error);
     toolscript_sandbox_io_file_drop_own(file->handle);
     free(file->buffer);
     file->buffer = nullptr;
-    file->open = false;
-    unlink(file);
-    return flushed;
+    file->is_open = false;
+    remove_from_list(file);
+    return is_flushed;
 }
 
 void file_drop(File* file)
 {
-    keep_if_lost(file);
-    Problem ignored;
+    flush_unused(file);
+    IoError ignored;
     file_close(file, &ignored);
 }
 
@@ -280,25 +282,9 @@ bool files_any_open()
     return files != nullptr;
 }
 
-bool files_flush_when_due()
-{
-    if (waiting == 0)
-        return false;
-    if (--steps > 0 && --most_steps > 0)
-        return true;
-    flush_all();
-    return false;
-}
-
-void files_note_work(size_t bytes)
-{
-    steps -= int64_t(bytes / kBytesOfStep);
-    most_steps -= int64_t(bytes / kBytesOfStep);
-}
-
-const Problem* files_finish()
+const IoError* files_finish()
 {
     for (File* file = files; file; file = file->next)
-        keep_if_lost(file);
-    return lost;
+        flush_unused(file);
+    return lost_write_error;
 }

@@ -1,42 +1,37 @@
 #include "lib/io/host_file.h"
+#include "memory/canonical_abi.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-uint64_t host_allowance = 0;
+uint64_t write_allowance = 0;
 
 namespace
 {
 
-// What the host gives in one call.
-constexpr size_t kBlock = 1 << 20;
+// The maximum number of bytes that the host returns from one read.
+constexpr size_t kMaxRead = 1 << 20;
 
-char message[kMessage];
-
-Problem without_text = {TOOLSCRIPT_SANDBOX_IO_ERROR_REFUSED, 5, "Input/output error", 18};
-
-// While it lives, what the host passes in lands there, or where messages do. Not for calls that get several texts.
-struct Landing
+// Makes the host write its next list or string to a buffer instead of a new block. Only for calls that return one of them at most.
+class ReceiveBuffer
 {
-    explicit Landing(char* place = message, size_t size = kMessage)
+public:
+    explicit ReceiveBuffer(char* buffer = io_message, size_t size = kMaxMessage)
     {
-        guest_land(place, size);
+        set_receive_buffer(buffer, size);
     }
 
-    ~Landing()
+    ~ReceiveBuffer()
     {
-        guest_land(nullptr, 0);
+        set_receive_buffer(nullptr, 0);
     }
 
-    Landing(const Landing&) = delete;
-    Landing& operator=(const Landing&) = delete;
+    ReceiveBuffer(const ReceiveBuffer&) = delete;
+    ReceiveBuffer& operator=(const ReceiveBuffer&) = delete;
 };
 
-bool told(bool done, const toolscript_sandbox_io_error_t& error, Problem* problem)
+bool check(bool succeeded, const toolscript_sandbox_io_error_t& host_error, IoError* error)
 {
-    if (!done)
-        *problem = problem_of(error);
-    return done;
+    if (!succeeded)
+        *error = to_io_error(host_error);
+    return succeeded;
 }
 
 toolscript_sandbox_io_borrow_file_t borrow(HostFile file)
@@ -46,90 +41,63 @@ toolscript_sandbox_io_borrow_file_t borrow(HostFile file)
 
 } // namespace
 
-bool host_open(const char* path, size_t size, OpenMode mode, HostFile* file, Problem* problem)
+bool host_open(const char* path, size_t size, OpenMode mode, HostFile* file, IoError* error)
 {
-    unprepared_list_u8_t list = list_of(path, size);
+    guest_list_u8_t list = borrow_bytes(path, size);
     toolscript_sandbox_io_opened_t opened;
-    toolscript_sandbox_io_error_t error;
-    Landing landing;
-    if (!told(toolscript_sandbox_io_open(&list, mode, &opened, &error), error, problem))
+    toolscript_sandbox_io_error_t host_error;
+    ReceiveBuffer receive_buffer;
+    if (!check(toolscript_sandbox_io_open(&list, mode, &opened, &host_error), host_error, error))
         return false;
     *file = opened.file;
-    host_allowance = opened.allowance;
+    write_allowance = opened.allowance;
     return true;
 }
 
-bool host_read(HostFile file, char* place, size_t size, size_t* count, Problem* problem)
+bool host_read(HostFile file, char* buffer, size_t size, size_t* count, IoError* error)
 {
-    unprepared_list_u8_t list;
-    toolscript_sandbox_io_error_t error;
-    // A message may land there too.
-    Landing landing(place, size < kMessage ? kMessage : size);
-    uint32_t most = uint32_t(size < kBlock ? size : kBlock);
-    if (!told(toolscript_sandbox_io_method_file_read(borrow(file), most, &list, &error), error, problem))
+    guest_list_u8_t list;
+    toolscript_sandbox_io_error_t host_error;
+    // Also receives the error message.
+    ReceiveBuffer receive_buffer(buffer, size < kMaxMessage ? kMaxMessage : size);
+    uint32_t limit = uint32_t(size < kMaxRead ? size : kMaxRead);
+    if (!check(toolscript_sandbox_io_method_file_read(borrow(file), limit, &list, &host_error), host_error, error))
         return false;
     *count = list.len;
     return true;
 }
 
-bool host_remaining(HostFile file, uint64_t* count, Problem* problem)
+bool host_remaining(HostFile file, uint64_t* count, IoError* error)
 {
-    toolscript_sandbox_io_error_t error;
-    Landing landing;
-    return told(toolscript_sandbox_io_method_file_remaining(borrow(file), count, &error), error, problem);
+    toolscript_sandbox_io_error_t host_error;
+    ReceiveBuffer receive_buffer;
+    return check(toolscript_sandbox_io_method_file_remaining(borrow(file), count, &host_error), host_error, error);
 }
 
-bool host_write(HostFile file, const char* bytes, size_t size, bool waiting, Problem* problem)
+bool host_write(HostFile file, const char* bytes, size_t size, bool has_pending, IoError* error)
 {
-    unprepared_list_u8_t list = list_of(bytes, size);
-    toolscript_sandbox_io_error_t error;
-    Landing landing;
-    return told(toolscript_sandbox_io_method_file_write(borrow(file), &list, waiting, &host_allowance, &error), error, problem);
+    guest_list_u8_t list = borrow_bytes(bytes, size);
+    toolscript_sandbox_io_error_t host_error;
+    ReceiveBuffer receive_buffer;
+    return check(toolscript_sandbox_io_method_file_write(borrow(file), &list, has_pending, &write_allowance, &host_error), host_error, error);
 }
 
-bool host_seek(HostFile file, Whence whence, int64_t offset, uint64_t* offset_now, Problem* problem)
+bool host_seek(HostFile file, Whence whence, int64_t offset, uint64_t* position, IoError* error)
 {
-    toolscript_sandbox_io_position_t position;
-    toolscript_sandbox_io_error_t error;
-    Landing landing;
-    if (!told(toolscript_sandbox_io_method_file_seek(borrow(file), whence, offset, &position, &error), error, problem))
+    toolscript_sandbox_io_position_t result;
+    toolscript_sandbox_io_error_t host_error;
+    ReceiveBuffer receive_buffer;
+    if (!check(toolscript_sandbox_io_method_file_seek(borrow(file), whence, offset, &result, &host_error), host_error, error))
         return false;
-    host_allowance = position.allowance;
-    *offset_now = position.offset;
+    write_allowance = result.allowance;
+    *position = result.offset;
     return true;
 }
 
-bool host_remove(const char* path, size_t size, Problem* problem)
+bool host_remove(const char* path, size_t size, IoError* error)
 {
-    unprepared_list_u8_t list = list_of(path, size);
-    toolscript_sandbox_io_error_t error;
-    Landing landing;
-    return told(toolscript_sandbox_io_remove(&list, &error), error, problem);
-}
-
-Problem problem_of(const toolscript_sandbox_io_error_t& error)
-{
-    bool refused = error.tag == TOOLSCRIPT_SANDBOX_IO_ERROR_REFUSED;
-    const unprepared_string_t& text = refused ? error.val.refused.message : error.val.limit;
-    return {error.tag, refused ? error.val.refused.number : 0, reinterpret_cast<char*>(text.ptr), text.len};
-}
-
-Problem* problem_keep(const Problem& problem)
-{
-    Problem* kept = static_cast<Problem*>(malloc(sizeof(Problem) + problem.size));
-    if (!kept)
-        return &without_text;
-    char* text = reinterpret_cast<char*>(kept + 1);
-    memcpy(text, problem.text, problem.size);
-    *kept = {problem.kind, problem.number, text, problem.size};
-    return kept;
-}
-
-void problem_forget(Problem* kept, Problem* told)
-{
-    *told = *kept;
-    told->size = kept->size < kMessage ? kept->size : kMessage;
-    told->text = static_cast<char*>(memcpy(message, kept->text, told->size));
-    if (kept != &without_text)
-        free(kept);
+    guest_list_u8_t list = borrow_bytes(path, size);
+    toolscript_sandbox_io_error_t host_error;
+    ReceiveBuffer receive_buffer;
+    return check(toolscript_sandbox_io_remove(&list, &host_error), host_error, error);
 }

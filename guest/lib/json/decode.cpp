@@ -1,12 +1,15 @@
-// JSON text to Luau values: strict, with the line and column of what is wrong.
 #include "lib/json/json.h"
 #include "lib/json/text_buffer.h"
+#include "runtime/utf8.h"
+
+#include "lualib.h"
 
 #include <charconv>
 
 namespace
 {
 
+// A strict parser, which reports the line and column of an error.
 class Decoder
 {
 public:
@@ -19,11 +22,11 @@ public:
     {
     }
 
-    void document()
+    void parse_document()
     {
-        space();
-        value(0);
-        space();
+        skip_space();
+        parse_value(0);
+        skip_space();
         if (at != end)
             fail("expected the end of the text");
     }
@@ -33,47 +36,47 @@ private:
     const char* start;
     const char* at;
     const char* end;
-    Text scratch;
+    TextBuffer scratch; // the string that is being decoded
 
-    void value(int depth)
+    void parse_value(int depth)
     {
         if (at == end)
             fail("expected a value");
         switch (*at)
         {
         case '{':
-            return object(depth);
+            return parse_object(depth);
         case '[':
-            return array(depth);
+            return parse_array(depth);
         case '"':
-            return string();
+            return parse_string();
         case 't':
-            word("true");
+            skip_word("true");
             return lua_pushboolean(L, true);
         case 'f':
-            word("false");
+            skip_word("false");
             return lua_pushboolean(L, false);
         case 'n':
-            word("null");
+            skip_word("null");
             return json_push_null(L);
         default:
-            return number();
+            return parse_number();
         }
     }
 
-    void enter(int depth)
+    void enter_nested(int depth)
     {
-        if (depth == kJsonDepth)
+        if (depth == kMaxJsonDepth)
             fail("nested too deeply (128 levels at most)");
         if (!lua_checkstack(L, 4))
             luaD_throw(L, LUA_ERRMEM);
         at++;
-        space();
+        skip_space();
     }
 
-    void object(int depth)
+    void parse_object(int depth)
     {
-        enter(depth);
+        enter_nested(depth);
         lua_newtable(L);
         if (at < end && *at == '}')
         {
@@ -83,23 +86,23 @@ private:
         for (;;)
         {
             if (at == end || *at != '"')
-                fail("expected a string as the key");
-            string();
-            space();
+                fail("expected a string key");
+            parse_string();
+            skip_space();
             if (at == end || *at != ':')
                 fail("expected ':'");
             at++;
-            space();
-            value(depth + 1);
+            skip_space();
+            parse_value(depth + 1);
             lua_rawset(L, -3);
-            if (!more('}', "expected ',' or '}'"))
+            if (!take_comma('}', "expected ',' or '}'"))
                 return;
         }
     }
 
-    void array(int depth)
+    void parse_array(int depth)
     {
-        enter(depth);
+        enter_nested(depth);
         lua_newtable(L);
         if (at < end && *at == ']')
         {
@@ -108,26 +111,26 @@ private:
         }
         for (int position = 1;; position++)
         {
-            value(depth + 1);
+            parse_value(depth + 1);
             lua_rawseti(L, -2, position);
-            if (!more(']', "expected ',' or ']'"))
+            if (!take_comma(']', "expected ',' or ']'"))
                 return;
         }
     }
 
-    // After an element: true at a comma, false at the end.
-    bool more(char close, const char* expected)
+    // Skips the comma or closing bracket after an element. Returns true for a comma.
+    bool take_comma(char close, const char* expected)
     {
-        space();
+        skip_space();
         if (at == end || (*at != ',' && *at != close))
             fail(expected);
         bool comma = *at++ == ',';
         if (comma)
-            space();
+            skip_space();
         return comma;
     }
 
-    void word(const char* text)
+    void skip_word(const char* text)
     {
         const char* begin = at;
         for (; *text; text++, at++)
@@ -138,7 +141,7 @@ private:
             }
     }
 
-    bool digits()
+    bool skip_digits()
     {
         const char* begin = at;
         while (at < end && *at >= '0' && *at <= '9')
@@ -146,13 +149,13 @@ private:
         return at > begin;
     }
 
-    void number()
+    void parse_number()
     {
         const char* begin = at;
         if (*at == '-')
             at++;
         const char* first = at;
-        if (!digits())
+        if (!skip_digits())
         {
             at = begin;
             fail("expected a value");
@@ -165,7 +168,7 @@ private:
         if (at < end && *at == '.')
         {
             at++;
-            if (!digits())
+            if (!skip_digits())
                 fail("expected a digit");
         }
         if (at < end && (*at == 'e' || *at == 'E'))
@@ -173,7 +176,7 @@ private:
             at++;
             if (at < end && (*at == '+' || *at == '-'))
                 at++;
-            if (!digits())
+            if (!skip_digits())
                 fail("expected a digit");
         }
         double number = 0;
@@ -185,7 +188,7 @@ private:
         lua_pushnumber(L, number);
     }
 
-    unsigned hex()
+    unsigned parse_hex()
     {
         unsigned code = 0;
         for (int count = 0; count < 4; count++, at++)
@@ -199,27 +202,13 @@ private:
         return code;
     }
 
-    void character(unsigned code)
+    void add_character(unsigned code)
     {
-        if (code < 0x80)
-            return scratch.add(char(code));
-        if (code < 0x800)
-            scratch.add(char(0xc0 | code >> 6));
-        else
-        {
-            if (code < 0x10000)
-                scratch.add(char(0xe0 | code >> 12));
-            else
-            {
-                scratch.add(char(0xf0 | code >> 18));
-                scratch.add(char(0x80 | (code >> 12 & 63)));
-            }
-            scratch.add(char(0x80 | (code >> 6 & 63)));
-        }
-        scratch.add(char(0x80 | (code & 63)));
+        char bytes[4];
+        scratch.add(bytes, encode_utf8(code, bytes));
     }
 
-    void escape()
+    void parse_escape()
     {
         at++;
         char letter = at < end ? *at++ : 0;
@@ -241,26 +230,26 @@ private:
             return scratch.add('\t');
         case 'u':
         {
-            unsigned code = hex();
+            unsigned code = parse_hex();
             if (code >= 0xd800 && code < 0xdc00 && end - at >= 6 && at[0] == '\\' && at[1] == 'u')
             {
                 at += 2;
-                unsigned low = hex();
+                unsigned low = parse_hex();
                 if (low < 0xdc00 || low > 0xdfff)
-                    fail("half of a surrogate pair");
-                return character(0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
+                    fail("unpaired surrogate");
+                return add_character(0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
             }
             if (code >= 0xd800 && code < 0xe000)
-                fail("half of a surrogate pair");
-            return character(code);
+                fail("unpaired surrogate");
+            return add_character(code);
         }
         default:
             at--;
-            fail("unknown escape");
+            fail("invalid escape");
         }
     }
 
-    void string()
+    void parse_string()
     {
         const char* begin = ++at;
         while (at < end && *at != '"' && *at != '\\' && static_cast<unsigned char>(*at) >= 0x20 && static_cast<unsigned char>(*at) < 0x80)
@@ -277,7 +266,7 @@ private:
         {
             if (*at == '\\')
             {
-                escape();
+                parse_escape();
                 continue;
             }
             if (static_cast<unsigned char>(*at) < 0x20)
@@ -289,18 +278,18 @@ private:
             at += length;
         }
         if (at == end)
-            fail("the string does not end");
+            fail("unterminated string");
         at++;
         scratch.push();
     }
 
-    void space()
+    void skip_space()
     {
         while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
             at++;
     }
 
-    [[noreturn]] void fail(const char* what)
+    [[noreturn]] void fail(const char* reason)
     {
         int line = 1;
         const char* line_start = start;
@@ -310,7 +299,7 @@ private:
                 line++;
                 line_start = scan + 1;
             }
-        luaL_error(L, "json.decode: %s at line %d, column %d", what, line, int(at - line_start) + 1);
+        luaL_error(L, "json.decode: %s at line %d, column %d", reason, line, int(at - line_start) + 1);
     }
 };
 
@@ -318,5 +307,5 @@ private:
 
 void json_push_decoded(lua_State* L, const char* text, size_t size)
 {
-    Decoder(L, text, size).document();
+    Decoder(L, text, size).parse_document();
 }

@@ -1,26 +1,27 @@
-// Luau values to JSON text.
 #include "lib/json/json.h"
 #include "lib/json/text_buffer.h"
+#include "runtime/utf8.h"
 
 #include "lapi.h"
 #include "lnumutils.h"
 #include "lobject.h"
+#include "lualib.h"
 
 #include <charconv>
 #include <cmath>
 
-// Whole numbers up to here are written as integers: each has exactly one double.
-constexpr double kLargestInteger = 9007199254740992.0;
-
 namespace
 {
 
-// A step on the way to the value that is being written, to name it in an error.
+// Integers up to this value are written without an exponent: a double represents each of them exactly.
+constexpr double kMaxInteger = 9007199254740992.0;
+
+// A step of the path to the current value, for error messages.
 struct Step
 {
     const Step* outer;
     const void* table;
-    const char* key; // null if the step is an index
+    const char* key; // null for an index
     size_t key_size;
     double index;
 };
@@ -35,7 +36,7 @@ public:
     {
     }
 
-    void value(int index, const Step* step, int depth)
+    void write_value(int index, const Step* step, int depth)
     {
         switch (lua_type(L, index))
         {
@@ -44,15 +45,15 @@ public:
         case LUA_TBOOLEAN:
             return lua_toboolean(L, index) ? text.add("true", 4) : text.add("false", 5);
         case LUA_TNUMBER:
-            return number(lua_tonumber(L, index), step);
+            return write_number(lua_tonumber(L, index), step);
         case LUA_TSTRING:
         {
             size_t size = 0;
             const char* bytes = lua_tolstring(L, index, &size);
-            return string(bytes, size, step);
+            return write_string(bytes, size, step);
         }
         case LUA_TTABLE:
-            return table(index, step, depth);
+            return write_table(index, step, depth);
         default:
             if (json_is_null(L, index))
                 return text.add("null", 4);
@@ -60,28 +61,28 @@ public:
         }
     }
 
-    Text text;
+    TextBuffer text;
 
 private:
     lua_State* L;
     const char* root;
 
-    void number(double number, const Step* step)
+    void write_number(double number, const Step* step)
     {
         if (std::isnan(number))
             fail(step, "is NaN", "");
         if (std::isinf(number))
-            fail(step, "is an infinity", "");
+            fail(step, "is infinite", "");
         text.reserve(LUAI_MAXNUM2STR);
         char* at = text.data + text.size;
-        // Negative zero is left to the other branch, which keeps its sign.
-        if (std::fabs(number) <= kLargestInteger && number == std::trunc(number) && !(number == 0 && std::signbit(number)))
+        // The other branch keeps the sign of negative zero.
+        if (std::fabs(number) <= kMaxInteger && number == std::trunc(number) && !(number == 0 && std::signbit(number)))
             text.size = std::to_chars(at, at + LUAI_MAXNUM2STR, int64_t(number)).ptr - text.data;
         else
             text.size = luai_num2str(at, number) - text.data;
     }
 
-    void string(const char* bytes, size_t size, const Step* step)
+    void write_string(const char* bytes, size_t size, const Step* step)
     {
         static const char kHex[] = "0123456789abcdef";
         const unsigned char* at = reinterpret_cast<const unsigned char*>(bytes);
@@ -120,13 +121,13 @@ private:
         text.add('"');
     }
 
-    void table(int index, const Step* step, int depth)
+    void write_table(int index, const Step* step, int depth)
     {
         const void* pointer = lua_topointer(L, index);
         for (const Step* outer = step; outer; outer = outer->outer)
             if (outer->table == pointer)
                 fail(step, "contains itself", "");
-        if (depth == kJsonDepth)
+        if (depth == kMaxJsonDepth)
             fail(step, "is nested too deeply (128 levels at most)", "");
         if (!lua_checkstack(L, 8))
             luaD_throw(L, LUA_ERRMEM);
@@ -134,14 +135,14 @@ private:
         int count = lua_objlen(L, index);
         bool is_object = json_is_object(L, index);
         if (!is_object && count > 0 && is_sequence(index, count))
-            return array(index, count, pointer, step, depth);
+            return write_array(index, count, pointer, step, depth);
         if (!is_object && lua_rawiter(L, index, 0) < 0)
             return text.add("[]", 2);
         lua_settop(L, index);
-        object(index, pointer, step, depth);
+        write_object(index, pointer, step, depth);
     }
 
-    // Whether the keys are 1 to `count`, all of them and no others.
+    // Returns true if the keys are exactly 1 to `count`.
     bool is_sequence(int index, int count)
     {
         const LuaTable* table = hvalue(luaA_toobject(L, index));
@@ -150,9 +151,9 @@ private:
             for (int position = 0; position < count; position++)
                 if (ttisnil(&table->array[position]))
                     return false;
-            bool nothing_else = lua_rawiter(L, index, count) < 0;
+            bool has_no_other_keys = lua_rawiter(L, index, count) < 0;
             lua_settop(L, index);
-            return nothing_else;
+            return has_no_other_keys;
         }
         int found = 0;
         for (int iterator = 0; (iterator = lua_rawiter(L, index, iterator)) >= 0; lua_pop(L, 2))
@@ -168,7 +169,7 @@ private:
         return found == count;
     }
 
-    void array(int index, int count, const void* pointer, const Step* outer, int depth)
+    void write_array(int index, int count, const void* pointer, const Step* outer, int depth)
     {
         text.add('[');
         for (int position = 1; position <= count; position++)
@@ -177,13 +178,13 @@ private:
             if (position > 1)
                 text.add(',');
             Step step = {outer, pointer, nullptr, 0, double(position)};
-            value(index + 1, &step, depth + 1);
+            write_value(index + 1, &step, depth + 1);
             lua_pop(L, 1);
         }
         text.add(']');
     }
 
-    void object(int index, const void* pointer, const Step* outer, int depth)
+    void write_object(int index, const void* pointer, const Step* outer, int depth)
     {
         text.add('{');
         bool first = true;
@@ -193,40 +194,41 @@ private:
                 text.add(',');
             first = false;
             Step step = {outer, pointer, nullptr, 0, 0};
-            key(index, &step);
+            write_key(index, &step);
             text.add(':');
-            value(index + 2, &step, depth + 1);
+            write_value(index + 2, &step, depth + 1);
         }
         text.add('}');
     }
 
-    // Writes the key at `index + 1`: a string, or a number as its text.
-    void key(int index, Step* step)
+    // Writes the key at `index + 1`, which is a string or a number.
+    void write_key(int index, Step* step)
     {
         if (lua_type(L, index + 1) == LUA_TSTRING)
         {
             step->key = lua_tolstring(L, index + 1, &step->key_size);
-            return string(step->key, step->key_size, step);
+            return write_string(step->key, step->key_size, step);
         }
         if (lua_type(L, index + 1) != LUA_TNUMBER)
             fail(step->outer, "has a key that is a ", luaL_typename(L, index + 1));
         step->index = lua_tonumber(L, index + 1);
         text.add('"');
         size_t start = text.size;
-        number(step->index, step);
+        write_number(step->index, step);
         lua_pushlstring(L, text.data + start, text.size - start);
         text.add('"');
         lua_rawget(L, index);
         if (!lua_isnil(L, -1))
-            fail(step, "is there twice, under a number and under the same text", "");
+            fail(step, "occurs twice, as a number key and as a string key", "");
         lua_pop(L, 1);
     }
 
-    void name(Text& message, const Step* step)
+    // Writes the path of a value, such as `result.items[3]`.
+    void write_path(TextBuffer& message, const Step* step)
     {
         if (!step)
             return message.add(root);
-        name(message, step->outer);
+        write_path(message, step->outer);
         if (!step->key)
         {
             char digits[LUAI_MAXNUM2STR];
@@ -245,14 +247,14 @@ private:
         message.add(plain ? "" : "\"]");
     }
 
-    [[noreturn]] void fail(const Step* step, const char* what, const char* more)
+    [[noreturn]] void fail(const Step* step, const char* reason, const char* detail)
     {
         {
-            Text message(L);
-            name(message, step);
+            TextBuffer message(L);
+            write_path(message, step);
             message.add(' ');
-            message.add(what);
-            message.add(more);
+            message.add(reason);
+            message.add(detail);
             message.add(": it can't be written as JSON");
             luaL_where(L, 1);
             message.push();
@@ -264,16 +266,16 @@ private:
 
 } // namespace
 
-void guest_push_json(lua_State* L, int index, const char* root)
+void json_push_encoded(lua_State* L, int index, const char* root)
 {
     lua_pushvalue(L, index);
     Encoder encoder(L, root);
-    encoder.value(lua_gettop(L), nullptr, 0);
+    encoder.write_value(lua_gettop(L), nullptr, 0);
     encoder.text.push();
     lua_remove(L, -2);
 }
 
-void guest_push_results(lua_State* L, int count)
+void json_push_encoded_results(lua_State* L, int count)
 {
     if (count == 0)
         lua_pushnil(L);
@@ -283,7 +285,7 @@ void guest_push_results(lua_State* L, int count)
         lua_insert(L, -count - 1);
         for (int position = count; position >= 1; position--)
         {
-            // A hole would make the array an object: several results are an array, whatever they are.
+            // A nil would leave a hole, which would turn the array into an object.
             if (lua_isnil(L, -1))
             {
                 lua_pop(L, 1);
@@ -292,6 +294,6 @@ void guest_push_results(lua_State* L, int count)
             lua_rawseti(L, -position - 1, position);
         }
     }
-    guest_push_json(L, lua_gettop(L), "result");
+    json_push_encoded(L, lua_gettop(L), "result");
     lua_remove(L, -2);
 }

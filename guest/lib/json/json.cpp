@@ -1,7 +1,9 @@
-// `json`: the table, its null and its marker for objects.
 #include "lib/json/json.h"
+#include "runtime/table.h"
 
-// Both live in the registry, under the address of a variable.
+#include "lualib.h"
+
+// The registry keys of `json.null` and of the metatable that marks objects.
 static char null_key;
 static char object_key;
 
@@ -46,7 +48,7 @@ bool json_is_object(lua_State* L, int index)
 static int json_encode(lua_State* L)
 {
     luaL_checkany(L, 1);
-    guest_push_json(L, 1, "value");
+    json_push_encoded(L, 1, "value");
     return 1;
 }
 
@@ -71,7 +73,7 @@ static int json_object(lua_State* L)
     if (lua_getreadonly(L, 1))
         luaL_error(L, "json.object: the table is read-only");
     if (lua_getmetatable(L, 1))
-        luaL_error(L, "json.object: the table has a metatable already");
+        luaL_error(L, "json.object: the table already has a metatable");
     json_mark_object(L, 1);
     lua_settop(L, 1);
     return 1;
@@ -90,7 +92,7 @@ static const luaL_Reg kFunctions[] = {
     {nullptr, nullptr},
 };
 
-void guest_open_json(lua_State* L)
+void json_open_library(lua_State* L)
 {
     lua_newuserdata(L, 0);
     lua_newtable(L);
@@ -98,15 +100,13 @@ void guest_open_json(lua_State* L)
     lua_setfield(L, -2, "__tostring");
     lua_pushliteral(L, "null");
     lua_setfield(L, -2, "__type");
-    lua_pushliteral(L, "The metatable is locked");
-    lua_setfield(L, -2, "__metatable");
+    lock_metatable(L);
     lua_setreadonly(L, -1, true);
     lua_setmetatable(L, -2);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &null_key);
 
     lua_newtable(L);
-    lua_pushliteral(L, "The metatable is locked");
-    lua_setfield(L, -2, "__metatable");
+    lock_metatable(L);
     lua_setreadonly(L, -1, true);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &object_key);
 

@@ -1,31 +1,28 @@
-// A growing text, for the JSON files, and the rules of UTF-8.
+// A growing text outside the heap of the VM.
 #pragma once
-
-#include "runtime/bindings.h"
 
 #include "ldo.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <string_view>
 
-// Grows by doubling; raises Luau's own memory error when there is no more, and is freed when an error passes through.
-struct Text
+// Grows by doubling. Raises Luau's memory error if that fails. The destructor also runs when a Luau error unwinds the stack.
+struct TextBuffer
 {
     lua_State* L;
     char* data = nullptr;
     size_t size = 0;
     size_t capacity = 0;
 
-    explicit Text(lua_State* L)
+    explicit TextBuffer(lua_State* L)
         : L(L)
     {
     }
 
-    Text(const Text&) = delete;
-    Text& operator=(const Text&) = delete;
+    TextBuffer(const TextBuffer&) = delete;
+    TextBuffer& operator=(const TextBuffer&) = delete;
 
-    ~Text()
+    ~TextBuffer()
     {
         free(data);
     }
@@ -62,38 +59,9 @@ struct Text
         add(string, strlen(string));
     }
 
+    // Pushes the text as a string.
     void push()
     {
         lua_pushlstring(L, data ? data : "", size);
     }
 };
-
-// How many bytes the UTF-8 sequence at `at` has, or 0 if there is none: no overlong forms, no surrogates, nothing past U+10FFFF.
-inline size_t utf8_length(const unsigned char* at, const unsigned char* end)
-{
-    unsigned char first = at[0];
-    if (first < 0x80)
-        return 1;
-    size_t length = first >= 0xc2 && first < 0xe0 ? 2 : (first & 0xf0) == 0xe0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
-    if (length == 0 || size_t(end - at) < length)
-        return 0;
-    for (size_t index = 1; index < length; index++)
-        if ((at[index] & 0xc0) != 0x80)
-            return 0;
-    if ((first == 0xe0 && at[1] < 0xa0) || (first == 0xed && at[1] > 0x9f) || (first == 0xf0 && at[1] < 0x90) || (first == 0xf4 && at[1] > 0x8f))
-        return 0;
-    return length;
-}
-
-inline bool is_utf8(std::string_view text)
-{
-    const unsigned char* at = reinterpret_cast<const unsigned char*>(text.data());
-    for (const unsigned char* end = at + text.size(); at < end;)
-    {
-        size_t length = utf8_length(at, end);
-        if (length == 0)
-            return false;
-        at += length;
-    }
-    return true;
-}

@@ -1,17 +1,22 @@
-// `sdk`: functions of the host's. Their names are asked for when a script first looks, so that a run that does not pays nothing.
+// The host returns the names of its functions when a script first accesses `sdk`, so that other scripts do not pay for them.
 #include "lib/sdk/sdk.h"
+#include "lib/sdk/call.h"
+#include "runtime/table.h"
+
+#include "lualib.h"
 
 #include <string.h>
 
 namespace
 {
 
-// Under its address, the registry has the metatable of `sdk`.
+// The registry key of the metatable of `sdk`.
 char metatable_key;
 
+// The names of all functions. The destructor also runs when a Luau error unwinds the stack.
 struct Names
 {
-    unprepared_list_string_t list;
+    guest_list_string_t list;
 
     Names()
     {
@@ -20,15 +25,15 @@ struct Names
 
     ~Names()
     {
-        unprepared_list_string_free(&list);
+        guest_list_string_free(&list);
     }
 
     Names(const Names&) = delete;
     Names& operator=(const Names&) = delete;
 };
 
-// For a name that is not there: the host says why. Its first part is the upvalue.
-int missing(lua_State* L)
+// The `__index` of a table of functions: raises the error that the host gives for the missing name. The upvalue is the prefix of the name.
+int raise_missing(lua_State* L)
 {
     if (lua_type(L, 2) != LUA_TSTRING)
         return 0;
@@ -37,29 +42,29 @@ int missing(lua_State* L)
     lua_insert(L, 2);
     lua_concat(L, 2);
     lua_replace(L, 1);
-    unprepared_string_t name = sdk_checked_text(L, 1);
-    guest_make_room(L, sdk_answer_room);
-    SdkText text;
-    SdkText refusal;
-    if (!toolscript_sandbox_tools_docs(&name, &text.text, &refusal.text))
-        sdk_raise(L, refusal.text);
+    guest_string_t name = sdk_check_utf8(L, 1);
+    sdk_reserve_response(L);
+    HostString text;
+    HostString error;
+    if (!toolscript_sandbox_tools_docs(&name, &text.text, &error.text))
+        sdk_raise(L, error.text);
     luaL_error(L, "sdk has no '%s'", lua_tostring(L, 1));
 }
 
-// Gives the table on top of the stack what to do with names that it does not have.
-void explain_missing(lua_State* L, const char* prefix, size_t size)
+// Sets the metatable of the table on top of the stack, so that a missing name raises an error.
+void set_missing_handler(lua_State* L, const char* prefix, size_t size)
 {
     lua_createtable(L, 0, 2);
     lua_pushlstring(L, prefix, size);
-    lua_pushcclosure(L, missing, "index", 1);
+    lua_pushcclosure(L, raise_missing, "index", 1);
     lua_rawsetfield(L, -2, "__index");
-    lua_pushliteral(L, "The metatable is locked");
-    lua_rawsetfield(L, -2, "__metatable");
+    lock_metatable(L);
     lua_setmetatable(L, -2);
 }
 
-// Puts a function where its name says, from the table on top of the stack on. New tables are also appended to the one at `made`.
-void place(lua_State* L, const char* name, size_t size, int made)
+// Adds a function to the table on top of the stack, or to the nested tables that its dotted name requires. New tables are also appended to the
+// table at `created`.
+void add_function(lua_State* L, const char* name, size_t size, int created)
 {
     const char* begin = name;
     const char* end = name + size;
@@ -72,26 +77,26 @@ void place(lua_State* L, const char* name, size_t size, int made)
         {
             lua_pop(L, 1);
             lua_newtable(L);
-            explain_missing(L, begin, dot + 1 - begin);
+            set_missing_handler(L, begin, dot + 1 - begin);
             lua_pushvalue(L, -1);
-            lua_rawseti(L, made, lua_objlen(L, made) + 1);
+            lua_rawseti(L, created, lua_objlen(L, created) + 1);
             lua_pushvalue(L, -2);
             lua_pushvalue(L, -2);
             lua_rawset(L, -5);
         }
-        // The inner table takes the place of the outer one and the key.
+        // Replaces the outer table and the key by the inner table.
         lua_replace(L, -3);
         lua_pop(L, 1);
     }
     lua_pushlstring(L, name, end - name);
-    // The closure keeps its whole name, which also names it in tracebacks.
+    // The upvalue is the full name, which tracebacks show too.
     lua_pushlstring(L, begin, size);
     lua_pushcclosure(L, sdk_call, lua_tostring(L, -1), 1);
     lua_rawset(L, -3);
     lua_pop(L, 1);
 }
 
-// Pushes the table of all functions, which is made once.
+// Pushes the table of all functions. Creates it at the first call.
 void push_functions(lua_State* L)
 {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
@@ -99,29 +104,30 @@ void push_functions(lua_State* L)
         return lua_remove(L, -2);
     lua_pop(L, 1);
     lua_newtable(L);
-    int made = lua_gettop(L);
+    int created = lua_gettop(L);
     lua_newtable(L);
     lua_pushvalue(L, -1);
-    lua_rawseti(L, made, 1);
-    guest_make_room(L, sdk_answer_room);
+    lua_rawseti(L, created, 1);
+    sdk_reserve_response(L);
     Names names;
     for (size_t index = 0; index < names.list.len; index++)
-        place(L, reinterpret_cast<char*>(names.list.ptr[index].ptr), names.list.ptr[index].len, made);
-    explain_missing(L, "", 0);
-    for (int index = 1; index <= lua_objlen(L, made); index++)
+        add_function(L, reinterpret_cast<char*>(names.list.ptr[index].ptr), names.list.ptr[index].len, created);
+    set_missing_handler(L, "", 0);
+    for (int index = 1; index <= lua_objlen(L, created); index++)
     {
-        lua_rawgeti(L, made, index);
+        lua_rawgeti(L, created, index);
         lua_setreadonly(L, -1, true);
         lua_pop(L, 1);
     }
-    // From now on it is looked up without a call.
+    // Later accesses use the table without a function call.
     lua_pushvalue(L, -1);
-    lua_rawsetfield(L, made - 1, "__index");
-    lua_replace(L, made - 1);
-    lua_settop(L, made - 1);
+    lua_rawsetfield(L, created - 1, "__index");
+    lua_replace(L, created - 1);
+    lua_settop(L, created - 1);
 }
 
-int first_index(lua_State* L)
+// The initial `__index` of `sdk`.
+int create_and_index(lua_State* L)
 {
     lua_settop(L, 2);
     push_functions(L);
@@ -139,36 +145,35 @@ int iterate(lua_State* L)
 
 } // namespace
 
-void guest_open_sdk(lua_State* L)
+void sdk_open_library(lua_State* L)
 {
     lua_newtable(L);
-    lua_pushcfunction(L, sdk_call_all, "all");
+    lua_pushcfunction(L, sdk_all, "all");
     lua_setfield(L, -2, "all");
     lua_pushcfunction(L, sdk_docs, "docs");
     lua_setfield(L, -2, "docs");
     lua_pushcfunction(L, sdk_search, "search");
     lua_setfield(L, -2, "search");
     lua_newtable(L);
-    lua_pushcfunction(L, first_index, "index");
+    lua_pushcfunction(L, create_and_index, "index");
     lua_setfield(L, -2, "__index");
     lua_pushcfunction(L, iterate, "iterate");
     lua_setfield(L, -2, "__iter");
-    lua_pushliteral(L, "The metatable is locked");
-    lua_setfield(L, -2, "__metatable");
+    lock_metatable(L);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &metatable_key);
     lua_setmetatable(L, -2);
     lua_setglobal(L, "sdk");
 }
 
-void guest_set_sdk(lua_State* L, const uint64_t* answer_size)
+void sdk_configure(lua_State* L, const uint64_t* max_response_size)
 {
-    if (answer_size)
+    if (max_response_size)
     {
-        sdk_answer_room = size_t(*answer_size < SIZE_MAX ? *answer_size : SIZE_MAX);
+        sdk_max_response_size = size_t(*max_response_size < SIZE_MAX ? *max_response_size : SIZE_MAX);
         return;
     }
     lua_pushvalue(L, LUA_GLOBALSINDEX);
-    guest_clear(L, "sdk");
+    remove_field(L, "sdk");
     lua_pop(L, 1);
 }
