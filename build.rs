@@ -1,12 +1,12 @@
-//! Builds the guest: Luau and its glue to a core module, to a pre-initialised component, to machine code.
+//! Builds the guest: compiles it to a core module, initializes it, wraps it as a component and compiles that to machine code.
 //!
-//! The steps are in `guest/build/`; what they leave in `OUT_DIR` is embedded by `host/engine/image.rs`.
+//! The steps are in `guest/build/`. `host/engine/image.rs` embeds the files that they write to `OUT_DIR`.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
     clippy::print_stderr,
-    reason = "a build script reads and writes files, and talks to cargo by printing"
+    reason = "a build script reads and writes files, and prints instructions for cargo"
 )]
 
 #[path = "host/engine/config.rs"]
@@ -22,7 +22,7 @@ use std::{
 
 fn main() {
     if let Err(error) = build() {
-        eprintln!("\ntoolscript can't build its guest: {error:#}\n");
+        eprintln!("\ncan't build the guest of toolscript: {error:#}\n");
         std::process::exit(1);
     }
 }
@@ -43,28 +43,28 @@ fn build() -> Result<()> {
         _ if env::var_os("DOCS_RS").is_some() => return write_stub(&out),
         Ok(path) => {
             println!("cargo::rerun-if-changed={path}");
-            // What was given is the box for hosts of our contract.
+            // The given component is the sandbox only, without the WASI command.
             write_empty(&out, &["command.wasm", "command-core.wasm"])?;
-            fs::read(&path).with_context(|| format!("TOOLSCRIPT_GUEST is {path}, which can't be read; unset it to build the guest"))?
+            fs::read(&path).with_context(|| format!("can't read {path}, the value of TOOLSCRIPT_GUEST; unset it to build the guest"))?
         }
         Err(_) => {
-            let zig = guest::zig::Zig::find_or_fetch()?;
+            let zig = guest::zig::Zig::find_or_install()?;
             let luau = guest::luau::Luau::find()?;
             wit.write_bindings(&out)?;
             let modules = guest::compile::core_modules(&zig, &luau, &out)?;
-            let command = guest::component::pre_initialise(&modules.command)?;
+            let command = guest::component::pre_initialize(&modules.command)?;
             fs::write(out.join("command.wasm"), guest::component::encode_command(&command, &luau.version())?)?;
-            fs::write(out.join("command-core.wasm"), guest::component::describe(&command, &luau.version())?)?;
-            wit.encode(guest::component::pre_initialise(&modules.sandbox)?, &luau.version())?
+            fs::write(out.join("command-core.wasm"), guest::component::add_metadata(&command, &luau.version())?)?;
+            wit.encode(guest::component::pre_initialize(&modules.sandbox)?, &luau.version())?
         }
     };
-    // For those who want the component itself; `TOOLSCRIPT_GUEST` takes it.
+    // Exported by `toolscript component`, and accepted as `TOOLSCRIPT_GUEST`.
     fs::write(out.join("guest.wasm"), &component)?;
     fs::write(&image, guest::component::precompile(&component)?)?;
     Ok(())
 }
 
-/// Empty files in place of the guest.
+/// Writes empty files instead of the guest.
 fn write_stub(out: &Path) -> Result<()> {
     write_empty(out, &["guest.cwasm", "guest.wasm", "command.wasm", "command-core.wasm"])
 }

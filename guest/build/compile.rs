@@ -1,6 +1,6 @@
-//! Compiles Luau, the glue and the exception runtime with Zig, and links the core module.
+//! Compiles Luau, the guest and the exception runtime with Zig, and links the core modules.
 
-use super::{luau::Luau, say, zig::Zig};
+use super::{luau::Luau, report_progress, zig::Zig};
 use anyhow::{Context, Result, bail};
 use std::{
     env, fs,
@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// The target, and the exceptions that wasmtime knows: the standard form, with `exnref`.
+/// The target, with the standard form of exceptions (`exnref`), which wasmtime supports.
 const TARGET: &[&str] = &[
     "-target",
     "wasm32-wasi",
@@ -22,7 +22,7 @@ const TARGET: &[&str] = &[
     "-wasm-use-legacy-eh=false",
 ];
 
-/// Luau and the glue. `LUAI_MAXCSTACK` is part of the value of `LUA_GLOBALSINDEX`: it must be the same in both.
+/// The flags for Luau and the guest. `LUAI_MAXCSTACK` is part of `LUA_GLOBALSINDEX`, so it must be the same in both.
 const CXX: &[&str] = &[
     "-std=c++20",
     "-O2",
@@ -34,118 +34,135 @@ const CXX: &[&str] = &[
     "-D_WASI_EMULATED_PROCESS_CLOCKS",
 ];
 
-/// Files of Luau's that get faster versions of what they ask of the C library.
+/// The files of Luau that use the faster versions of C library functions in `libc/fast_paths.h`.
 const FAST_PATHS: [&str; 2] = ["lstrlib.cpp", "lobject.cpp"];
 
-/// The C stack of the guest. Luau's own limits (200 C calls, 400 levels of nesting) must be reached before its end.
-const STACK: usize = 1 << 20;
+/// The size of the C stack. Luau must reach its own limits (200 C calls, 400 levels of nesting) before the stack overflows.
+const STACK_SIZE: usize = 1 << 20;
 
-/// The memory of the command, which is its own host: 64 MiB as elsewhere, and what keeps the logs and the names of files. It is written
-/// into the module, so that every engine holds it to that.
+/// The memory limit of the WASI command: 64 MiB as in other hosts, and 4 MiB for log lines and file names, as the command is its own host. The
+/// module declares this limit, so that every engine enforces it.
 const COMMAND_MEMORY: usize = 68 << 20;
 
-/// Who a translation unit is for.
+/// The modules that contain a translation unit.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
-    /// The box and the command.
+    /// The sandbox and the WASI command.
     Both,
-    /// The box, whose host implements the contract.
+    /// The sandbox, whose host implements the contract.
     Sandbox,
-    /// The command, which implements the contract itself, on top of WASI.
+    /// The WASI command, which implements the contract itself.
     Command,
 }
 
-/// A translation unit and the flags that only it gets.
+/// The directories with sources of the guest, except `wasi-command`.
+const SOURCES: [(&str, Part); 7] = [
+    ("runtime", Part::Both),
+    ("memory", Part::Both),
+    ("libc", Part::Both),
+    ("lib", Part::Both),
+    ("lib/io", Part::Both),
+    ("lib/json", Part::Both),
+    // The WASI command has no function providers.
+    ("lib/sdk", Part::Sandbox),
+];
+
+/// A translation unit and its compiler flags.
 struct Unit {
     source: PathBuf,
     flags: Vec<String>,
     part: Part,
 }
 
-/// Core modules, before their memory is filled.
+/// The core modules, before initialization.
 pub struct Modules {
-    /// The box: it imports the contract.
+    /// The sandbox, which imports the contract.
     pub sandbox: Vec<u8>,
-    /// The box as a command: it imports WASI preview 1.
+    /// The WASI command, which imports WASI preview 1.
     pub command: Vec<u8>,
 }
 
-/// Compiles everything, and links the two modules.
+/// Compiles all units and links both modules.
 pub fn core_modules(zig: &Zig, luau: &Luau, out: &Path) -> Result<Modules> {
     let objects = out.join("objects");
     fs::create_dir_all(&objects)?;
     let mut units = luau_units(luau)?;
-    units.extend(glue_units(luau, out)?);
+    units.extend(guest_units(luau, out)?);
     units.extend(exception_units(zig));
-    say(&format!("compiling Luau and the guest to wasm ({} files; half a minute the first time)", units.len()));
+    report_progress(&format!("compiling Luau and the guest to wasm ({} files; half a minute the first time)", units.len()));
     let compiled = compile_all(zig, &units, &objects)?;
-    say("linking the guest (the first time Zig builds its libc++: a minute)");
+    report_progress("linking the guest (Zig builds its libc++ the first time: a minute)");
     let objects_of = |part: Part| {
         let pairs = units.iter().zip(&compiled);
         pairs.filter(|(unit, _)| [Part::Both, part].contains(&unit.part)).map(|(_, object)| object.clone()).collect::<Vec<_>>()
     };
     let maximum = format!("-Wl,--max-memory={COMMAND_MEMORY}");
     Ok(Modules {
-        sandbox: link(zig, &objects_of(Part::Sandbox), &[], &out.join("sandbox-unprepared.wasm"))?,
-        command: link(zig, &objects_of(Part::Command), &[maximum], &out.join("command-unprepared.wasm"))?,
+        sandbox: link(zig, &objects_of(Part::Sandbox), &[], &out.join("sandbox-uninitialized.wasm"))?,
+        command: link(zig, &objects_of(Part::Command), &[maximum], &out.join("command-uninitialized.wasm"))?,
     })
 }
 
-fn guest_folder() -> Result<PathBuf> {
+fn guest_directory() -> Result<PathBuf> {
     Ok(Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("guest"))
 }
 
 fn includes(luau: &Luau) -> Vec<String> {
-    luau.includes().iter().map(|folder| format!("-I{}", folder.display())).collect()
+    luau.includes().iter().map(|directory| format!("-I{}", directory.display())).collect()
 }
 
 fn luau_units(luau: &Luau) -> Result<Vec<Unit>> {
-    let guest = guest_folder()?;
+    let guest = guest_directory()?;
     let units = luau.sources()?.into_iter().map(|source| {
         let mut flags: Vec<String> = CXX.iter().map(ToString::to_string).chain(includes(luau)).collect();
-        // Luau's interpreter loop: with fuel on, -O1 spills less and runs 5 to 8 % faster.
+        // The interpreter loop. With fuel, -O1 spills less and runs 5 to 8 % faster.
         if source.ends_with("lvmexecute.cpp") {
             flags.extend(["-Xclang".into(), "-O1".into()]);
         }
         if FAST_PATHS.iter().any(|name| source.ends_with(name)) {
-            flags.extend(["-include".into(), guest.join("libc_fast_paths.h").display().to_string()]);
+            flags.extend(["-include".into(), guest.join("libc/fast_paths.h").display().to_string()]);
         }
         Unit { source, flags, part: Part::Both }
     });
     Ok(units.collect())
 }
 
-fn glue_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
-    let guest = guest_folder()?;
+fn guest_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
+    let guest = guest_directory()?;
     let bindings = format!("-I{}", out.display());
     let mut flags: Vec<String> = CXX.iter().map(ToString::to_string).chain(includes(luau)).collect();
-    flags.extend([bindings.clone(), format!("-I{}", guest.display())]);
+    flags.extend([bindings.clone(), "-iquote".into(), guest.display().to_string()]);
     flags.extend(["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"].map(String::from));
     let mut units = Vec::new();
-    for source in sources(&guest)? {
-        let part = if source.ends_with("sdk.cpp") || source.ends_with("sdk_call.cpp") { Part::Sandbox } else { Part::Both };
-        let is_assembly = source.extension().is_some_and(|extension| extension == "s");
-        units.push(Unit { source, flags: if is_assembly { Vec::new() } else { flags.clone() }, part });
+    for (directory, part) in SOURCES {
+        for source in sources(&guest.join(directory))? {
+            let is_assembly = source.extension().is_some_and(|extension| extension == "s");
+            units.push(Unit { source, flags: if is_assembly { Vec::new() } else { flags.clone() }, part });
+        }
     }
     flags.push(format!("-DTOOLSCRIPT_VERSION=\"{}\"", env::var("CARGO_PKG_VERSION")?));
     flags.push(format!("-DTOOLSCRIPT_MEMORY={COMMAND_MEMORY}"));
-    units.extend(sources(&guest.join("command"))?.into_iter().map(|source| Unit { source, flags: flags.clone(), part: Part::Command }));
-    units.push(Unit { source: out.join("unprepared.c"), flags: vec!["-O2".into(), bindings], part: Part::Sandbox });
+    units.extend(sources(&guest.join("wasi-command"))?.into_iter().map(|source| Unit {
+        source,
+        flags: flags.clone(),
+        part: Part::Command,
+    }));
+    units.push(Unit { source: out.join("guest.c"), flags: vec!["-O2".into(), bindings], part: Part::Sandbox });
     Ok(units)
 }
 
-/// The sources in a folder, in name order.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut sources: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+/// Returns the source files in a directory, sorted by name.
+fn sources(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut sources: Vec<PathBuf> = fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     sources.retain(|path| path.extension().is_some_and(|extension| extension == "cpp" || extension == "s"));
     sources.sort();
     Ok(sources)
 }
 
-/// Zig's libc++abi for WASI is built without exceptions: these three files of it add them.
+/// Adds exceptions to the C++ runtime. Zig builds libc++abi for WASI without these files.
 fn exception_units(zig: &Zig) -> Vec<Unit> {
     let library = zig.library();
-    let include = |folder: &str| format!("-I{}", library.join(folder).display());
+    let include = |directory: &str| format!("-I{}", library.join(directory).display());
     let abi_flags: Vec<String> = [
         "-std=c++23",
         "-O2",
@@ -170,7 +187,7 @@ fn exception_units(zig: &Zig) -> Vec<Unit> {
     ]
 }
 
-/// Compiles on as many threads as cargo allows. Zig keeps a cache by content, so an unchanged file costs milliseconds.
+/// Compiles on as many threads as cargo allows. Zig caches by content, so an unchanged file takes milliseconds.
 fn compile_all(zig: &Zig, units: &[Unit], objects: &Path) -> Result<Vec<PathBuf>> {
     let outputs: Vec<PathBuf> = units
         .iter()
@@ -200,13 +217,13 @@ fn compile(zig: &Zig, unit: &Unit, output: &Path) -> Result<()> {
     check(&mut command).with_context(|| format!("compiling {}", unit.source.display()))
 }
 
-fn link(zig: &Zig, objects: &[PathBuf], more: &[String], module: &Path) -> Result<Vec<u8>> {
+fn link(zig: &Zig, objects: &[PathBuf], flags: &[String], module: &Path) -> Result<Vec<u8>> {
     let mut command = zig.command("c++");
     command
         .args(TARGET)
         .args(["-O2", "-mexec-model=reactor", "-Wl,-s"])
-        .arg(format!("-Wl,-z,stack-size={STACK}"))
-        .args(more)
+        .arg(format!("-Wl,-z,stack-size={STACK_SIZE}"))
+        .args(flags)
         .args(objects)
         .arg("-o")
         .arg(module);

@@ -1,6 +1,6 @@
-//! From a core module to the component, its memory filled, and to machine code.
+//! Initializes a core module, turns it into a component and compiles it to machine code.
 
-use super::say;
+use super::report_progress;
 use crate::config;
 use anyhow::{Context, Result, ensure};
 use std::{env, fs, path::Path};
@@ -14,7 +14,7 @@ use wit_bindgen_core::{
 };
 use wit_component::{ComponentEncoder, StringEncoding, WitPrinter, embed_component_metadata};
 
-/// The contract in `wit/`, and what the build adds to it.
+/// The contract in `wit/` and the world that the build adds to it.
 pub struct Wit {
     resolve: Resolve,
     package: PackageId,
@@ -22,15 +22,15 @@ pub struct Wit {
 }
 
 impl Wit {
-    /// Reads the folder and its `deps`.
-    pub fn parse(folder: &str) -> Result<Self> {
+    /// Parses the directory and its `deps`.
+    pub fn parse(directory: &str) -> Result<Self> {
         let mut resolve = Resolve::default();
-        let (package, _) = resolve.push_dir(folder).context("reading wit/")?;
-        let build = resolve.push_file("guest/build/unprepared.wit")?;
+        let (package, _) = resolve.push_dir(directory).context("reading wit/")?;
+        let build = resolve.push_file("guest/build/guest.wit")?;
         Ok(Self { resolve, package, build })
     }
 
-    /// The contract as one text, with the packages that it refers to.
+    /// Returns the contract and the packages that it refers to as one text.
     pub fn text(&self) -> Result<String> {
         let mut printer = WitPrinter::default();
         let others: Vec<PackageId> =
@@ -39,11 +39,11 @@ impl Wit {
         Ok(printer.output.to_string())
     }
 
-    /// Writes `unprepared.h` and `unprepared.c`, the C side of the contract.
+    /// Writes the C bindings, `guest.h` and `guest.c`.
     pub fn write_bindings(&self, out: &Path) -> Result<()> {
         let mut files = Files::default();
         let mut resolve = self.resolve.clone();
-        let world = resolve.select_world(&[self.build], Some("unprepared"))?;
+        let world = resolve.select_world(&[self.build], Some("guest"))?;
         let options = wit_bindgen_c::Opts { no_object_file: true, ..Default::default() };
         options.build().generate(&mut resolve, world, &mut files)?;
         for (name, contents) in files.iter() {
@@ -57,35 +57,35 @@ impl Wit {
         let world = self.resolve.select_world(&[self.package], Some("sandbox"))?;
         embed_component_metadata(&mut module, &self.resolve, world, StringEncoding::UTF8, false)?;
         let component = ComponentEncoder::default().module(&module)?.validate(true).encode().context("encoding the component")?;
-        describe(&component, luau)
+        add_metadata(&component, luau)
     }
 }
 
-/// Wraps the command's module as a component of the world `wasi:cli/command`.
+/// Wraps the module of the WASI command as a component of the world `wasi:cli/command`.
 pub fn encode_command(module: &[u8], luau: &str) -> Result<Vec<u8>> {
     let mut encoder = ComponentEncoder::default();
     encoder.module(module)?.adapter(WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_COMMAND_ADAPTER)?.validate(true);
-    describe(&encoder.encode().context("encoding the command")?, luau)
+    add_metadata(&encoder.encode().context("encoding the WASI command")?, luau)
 }
 
-/// Writes into a component or module what it is, and whose work is in it.
-pub fn describe(component: &[u8], luau: &str) -> Result<Vec<u8>> {
+/// Adds metadata to a component or module: name, version, languages and licences.
+pub fn add_metadata(component: &[u8], luau: &str) -> Result<Vec<u8>> {
     let mut metadata = AddMetadata::default();
     metadata.name = AddMetadataField::Set("toolscript".into());
     metadata.language = vec![("C++".into(), "17".into()), ("Luau".into(), luau.into())];
     metadata.processed_by = vec![("toolscript".into(), env::var("CARGO_PKG_VERSION")?)];
     metadata.version = AddMetadataField::Set(Version::new(env::var("CARGO_PKG_VERSION")?));
     metadata.description = AddMetadataField::Set(Description::new(env::var("CARGO_PKG_DESCRIPTION")?));
-    metadata.licenses = AddMetadataField::Set(Licenses::new(LICENCES).context("the licences of the guest")?);
-    metadata.to_wasm(component).context("describing the component")
+    metadata.licenses = AddMetadataField::Set(Licenses::new(LICENCES).context("parsing the licences of the guest")?);
+    metadata.to_wasm(component).context("adding metadata to the component")
 }
 
-/// What the component is under, and what is in it: Luau and musl (MIT), the C++ runtime (Apache-2.0 with LLVM's exception).
+/// The licences of this project, of Luau and musl (MIT), and of the C++ runtime (Apache-2.0 with the LLVM exception).
 const LICENCES: &str = "(MIT OR Apache-2.0) AND MIT AND Apache-2.0 WITH LLVM-exception";
 
-/// Runs the export `init` and keeps the memory that it leaves, so that a run starts with the VM made and its libraries open.
-pub fn pre_initialise(module: &[u8]) -> Result<Vec<u8>> {
-    say("pre-initialising the guest");
+/// Runs the export `init` and stores the resulting memory in the module, so that a run starts with a VM and open libraries.
+pub fn pre_initialize(module: &[u8]) -> Result<Vec<u8>> {
+    report_progress("pre-initializing the guest");
     let mut settings = Config::new();
     config::codegen(&mut settings);
     config::stacks(&mut settings);
@@ -94,32 +94,32 @@ pub fn pre_initialise(module: &[u8]) -> Result<Vec<u8>> {
     let mut store = Store::new(&engine, ());
     let instantiate = async |store: &mut Store<()>, module: &Module| {
         let mut linker = Linker::new(store.engine());
-        // `init` calls no import; if it does, the build stops here.
+        // `init` calls no imports. If it does, the trap fails the build.
         linker.define_unknown_imports_as_traps(module)?;
         linker.instantiate_async(store, module).await
     };
     let mut wizer = Wizer::new();
     wizer.init_func("init");
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let ready = runtime.block_on(wizer.run(&mut store, module, instantiate));
-    ready.map_err(anyhow::Error::from).context("pre-initialising the guest")
+    let initialized = runtime.block_on(wizer.run(&mut store, module, instantiate));
+    initialized.map_err(anyhow::Error::from).context("pre-initializing the guest")
 }
 
-/// Compiles for the target's CPU level, which the shipped program checks when it loads the image.
+/// Compiles the component for a CPU level. The program checks the level when it loads the image.
 pub fn precompile(component: &[u8]) -> Result<Vec<u8>> {
     println!("cargo::rerun-if-env-changed=TOOLSCRIPT_CPU");
-    say("compiling the guest to machine code");
+    report_progress("compiling the guest to machine code");
     let mut settings = Config::new();
     config::codegen(&mut settings);
     let level = env::var("TOOLSCRIPT_CPU").unwrap_or_else(|_| "v2".into());
     let target = env::var("TARGET")?;
     if level == "native" {
-        ensure!(env::var("HOST")? == target, "TOOLSCRIPT_CPU is native, but the build is for {target}; name a level");
+        ensure!(env::var("HOST")? == target, "TOOLSCRIPT_CPU is native, but the target is {target}; set it to v1, v2 or v3");
     } else {
         settings.target(&target)?;
         for feature in cpu_features(&level)? {
-            // SAFETY: the flags are Cranelift's own names; the engine compares them with the CPU before it loads the image.
-            #[expect(unsafe_code, reason = "naming CPU features; see SAFETY")]
+            // SAFETY: the flags are names that Cranelift defines. The engine compares them with the CPU before it loads the image.
+            #[expect(unsafe_code, reason = "enables CPU features; see SAFETY")]
             unsafe {
                 settings.cranelift_flag_enable(feature)
             };
@@ -128,7 +128,7 @@ pub fn precompile(component: &[u8]) -> Result<Vec<u8>> {
     Ok(Engine::new(&settings)?.precompile_component(component)?)
 }
 
-/// The features that every CPU of a level has. Levels exist on x86-64 only.
+/// Returns the features of a CPU level. Levels exist on x86-64 only.
 fn cpu_features(level: &str) -> Result<&'static [&'static str]> {
     const V3: &[&str] = &[
         "has_sse3",

@@ -1,4 +1,4 @@
-//! Finds Luau's sources, which the package `luau0-src` carries without saying where.
+//! Finds the sources of Luau in the package `luau0-src`, which has no API that returns their path.
 
 use anyhow::{Context, Result, bail};
 use std::{
@@ -7,42 +7,45 @@ use std::{
     process::Command,
 };
 
-/// The folders of Luau that the guest needs; the code generator, the type checker and the like stay out.
+/// The directories of Luau that the guest needs. The code generator and the type checker are not among them.
 const PARTS: [&str; 5] = ["Common", "Ast", "Bytecode", "Compiler", "VM"];
 
-/// Files of Luau's that the guest has its own version of.
+/// The files of Luau that the guest replaces.
 const REPLACED: [&str; 1] = ["lperf.cpp"];
 
-/// Luau's source tree.
+/// The source tree of Luau.
 pub struct Luau {
     root: PathBuf,
 }
 
 impl Luau {
-    /// `TOOLSCRIPT_LUAU`, the package as cargo resolved it, or cargo's registry folder.
+    /// Finds the sources: `TOOLSCRIPT_LUAU`, the package that cargo resolved, or the registry directory of cargo.
     pub fn find() -> Result<Self> {
         println!("cargo::rerun-if-env-changed=TOOLSCRIPT_LUAU");
-        let named = env::var_os("TOOLSCRIPT_LUAU").map(PathBuf::from);
-        if let Some(folder) = &named {
-            println!("cargo::rerun-if-changed={}", folder.display());
+        let configured = env::var_os("TOOLSCRIPT_LUAU").map(PathBuf::from);
+        if let Some(directory) = &configured {
+            println!("cargo::rerun-if-changed={}", directory.display());
         }
-        let root = named.or_else(from_metadata).or_else(from_registry).context(
-            "the sources of luau0-src are not in cargo's registry folder; run `cargo fetch`, or set TOOLSCRIPT_LUAU to its folder `luau`",
+        let root = configured.or_else(from_metadata).or_else(from_registry).context(
+            "the sources of luau0-src are missing from the registry directory of cargo; run `cargo fetch`, or set TOOLSCRIPT_LUAU to the directory `luau` of the package",
         )?;
         if !root.join("VM/src/lvmexecute.cpp").is_file() {
-            bail!("{} does not hold Luau's sources; unset TOOLSCRIPT_LUAU, or set it to the folder that has VM/ in it", root.display());
+            bail!(
+                "{} does not contain the sources of Luau; unset TOOLSCRIPT_LUAU, or set it to the directory that contains VM/",
+                root.display()
+            );
         }
         Ok(Self { root })
     }
 
-    /// The release, which the package's folder is named after: `luau0-src-0.22.0+luau735` has 0.735.
+    /// Returns the release, which is part of the directory name: `luau0-src-0.22.0+luau735` contains 0.735.
     pub fn version(&self) -> String {
         let path = self.root.to_string_lossy();
         let number: Option<String> = path.split_once("+luau").map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect());
         number.map_or_else(|| "unknown".into(), |number| format!("0.{number}"))
     }
 
-    /// All source files, in an order that is the same everywhere.
+    /// Returns all source files, sorted by path.
     pub fn sources(&self) -> Result<Vec<PathBuf>> {
         let mut sources = Vec::new();
         for part in PARTS {
@@ -58,7 +61,7 @@ impl Luau {
         Ok(sources)
     }
 
-    /// The folders for `-I`.
+    /// Returns the include directories.
     pub fn includes(&self) -> Vec<PathBuf> {
         PARTS.iter().map(|part| self.root.join(part).join("include")).chain([self.root.join("VM/src")]).collect()
     }
@@ -81,7 +84,7 @@ fn from_metadata() -> Option<PathBuf> {
 fn from_registry() -> Option<PathBuf> {
     let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(Path::new(&env::var_os("HOME")?).join(".cargo")))?;
     let registries = fs::read_dir(cargo_home.join("registry/src")).ok()?;
-    // The same exact version as in Cargo.toml.
+    // The exact version in Cargo.toml.
     registries
         .flatten()
         .find_map(|registry| {

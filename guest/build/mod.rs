@@ -1,17 +1,17 @@
-//! How the guest is made, a step a module. Runs in `build.rs` only.
+//! The steps that build the guest. Used by `build.rs` only.
 
 pub mod compile;
 pub mod component;
 pub mod luau;
 pub mod zig;
 
-/// Tells what the build is doing: cargo keeps a build script's output to itself, so a terminal is told directly.
-pub fn say(what: &str) {
-    println!("toolscript: {what}");
+/// Prints a progress message. Cargo hides the output of build scripts, so the message is also written to the terminal.
+pub fn report_progress(message: &str) {
+    println!("toolscript: {message}");
     #[cfg(unix)]
     if let Ok(mut terminal) = std::fs::OpenOptions::new().write(true).open("/dev/tty") {
         use std::io::Write;
-        // Cargo's progress bar is on this line: clear it first. A terminal that went away is no reason to fail.
-        let _ = writeln!(terminal, "\r\x1b[2K  Toolscript {what}");
+        // Clears the progress bar of cargo first. Errors are ignored, because the message is optional.
+        let _ = writeln!(terminal, "\r\x1b[2K  Toolscript {message}");
     }
 }

@@ -146,8 +146,8 @@ fn several_calls_are_made_at_once_and_answered_in_order() {
     assert_eq!(result(&folder, "return #sdk.all{}"), json!(0));
     for (script, expected) in [
         ("sdk.all()", "script:1: missing argument #1 to 'all' (table expected)"),
-        ("sdk.all{ sdk.list_pets }", "script:1: call 1 is not a table with a function of sdk in front, such as {sdk.f, {id = 1}}"),
-        ("sdk.all{ { print } }", "script:1: call 1 is not a table with a function of sdk in front, such as {sdk.f, {id = 1}}"),
+        ("sdk.all{ sdk.list_pets }", "script:1: call 1 must be a table that starts with an sdk function, such as {sdk.f, {id = 1}}"),
+        ("sdk.all{ { print } }", "script:1: call 1 must be a table that starts with an sdk function, such as {sdk.f, {id = 1}}"),
         ("sdk.all({}, { errors = 'no' })", "script:1: errors must be \"raise\" or \"return\", not \"no\""),
         ("sdk.all{ { sdk.get_pet, { pet_id = print } } }", "script:1: argument.pet_id is a function: it can't be written as JSON"),
     ] {

@@ -1,0 +1,162 @@
+#include "lib/io/io.h"
+#include "lib/io/file_methods.h"
+#include "lib/io/file_userdata.h"
+#include "lib/io/lines.h"
+#include "lib/io/unavailable.h"
+#include "memory/collector.h"
+#include "runtime/table.h"
+
+#include "lualib.h"
+
+namespace
+{
+
+// Enough for a directory of some thousand names.
+constexpr size_t kListingReserve = 512 * 1024;
+
+// Parses `r`, `w` or `a`, followed by `+` and `b` in any order.
+OpenMode to_mode(lua_State* L, int index)
+{
+    size_t size = 1;
+    const char* mode = luaL_optlstring(L, index, "r", &size);
+    bool is_update = false;
+    bool is_binary = false;
+    for (const char* at = mode + 1; at < mode + size; at++)
+    {
+        bool& flag = *at == '+' ? is_update : is_binary;
+        if ((*at != '+' && *at != 'b') || flag)
+            luaL_error(L, "invalid mode: %s", mode);
+        flag = true;
+    }
+    switch (*mode)
+    {
+    case 'r':
+        return is_update ? TOOLSCRIPT_SANDBOX_IO_MODE_READ_UPDATE : TOOLSCRIPT_SANDBOX_IO_MODE_READ;
+    case 'w':
+        return is_update ? TOOLSCRIPT_SANDBOX_IO_MODE_WRITE_UPDATE : TOOLSCRIPT_SANDBOX_IO_MODE_WRITE;
+    case 'a':
+        return is_update ? TOOLSCRIPT_SANDBOX_IO_MODE_APPEND_UPDATE : TOOLSCRIPT_SANDBOX_IO_MODE_APPEND;
+    default:
+        luaL_error(L, "invalid mode: %s", mode);
+    }
+}
+
+int io_open(lua_State* L)
+{
+    size_t size;
+    const char* path = luaL_checklstring(L, 1, &size);
+    OpenMode mode = to_mode(L, 2);
+    IoError error;
+    return push_opened_file(L, path, size, mode, &error) ? 1 : raise_or_return_io_error(L, error);
+}
+
+int io_type(lua_State* L)
+{
+    luaL_checkany(L, 1);
+    File* file = to_file_or_null(L, 1);
+    if (!file)
+        lua_pushnil(L);
+    else
+        lua_pushstring(L, file->is_open ? "file" : "closed file");
+    return 1;
+}
+
+// The names that the host returns, or its error. The destructor also runs when a Luau error unwinds the stack.
+struct Listing
+{
+    guest_list_string_t names = {};
+    toolscript_sandbox_io_error_t error;
+    bool succeeded;
+
+    explicit Listing(guest_list_u8_t path)
+        : succeeded(toolscript_sandbox_io_list(&path, &names, &error))
+    {
+    }
+
+    ~Listing()
+    {
+        if (succeeded)
+            guest_list_string_free(&names);
+        else
+            toolscript_sandbox_io_error_free(&error);
+    }
+
+    Listing(const Listing&) = delete;
+    Listing& operator=(const Listing&) = delete;
+};
+
+int io_list(lua_State* L)
+{
+    size_t size = 1;
+    const char* path = luaL_optlstring(L, 1, ".", &size);
+    // The host cannot start a collection when it allocates the names.
+    collect_to_fit(L, kListingReserve);
+    Listing listing(borrow_bytes(path, size));
+    if (!listing.succeeded)
+        return raise_or_return_io_error(L, to_io_error(listing.error));
+    lua_createtable(L, int(listing.names.len), 0);
+    for (size_t index = 0; index < listing.names.len; index++)
+    {
+        const guest_string_t& name = listing.names.ptr[index];
+        lua_pushlstring(L, reinterpret_cast<char*>(name.ptr), name.len);
+        lua_rawseti(L, -2, int(index) + 1);
+    }
+    return 1;
+}
+
+int os_remove(lua_State* L)
+{
+    size_t size;
+    const char* path = luaL_checklstring(L, 1, &size);
+    IoError error;
+    if (!host_remove(path, size, &error))
+        return raise_or_return_io_error(L, error);
+    lua_pushboolean(L, true);
+    return 1;
+}
+
+constexpr luaL_Reg kFunctions[] = {
+    {"open", io_open}, {"lines", io_lines}, {"type", io_type}, {"list", io_list}, {"close", file_close_method}, {nullptr, nullptr},
+};
+
+} // namespace
+
+void io_open_library(lua_State* L)
+{
+    push_file_methods(L);
+    register_file_userdata(L);
+
+    luaL_register(L, "io", kFunctions);
+    add_unavailable_io_members(L);
+    lua_pop(L, 1);
+
+    lua_newtable(L);
+    push_unavailable_function(L, "file.save", "; use io.open(name, \"w\"):write(content):close()");
+    lua_setfield(L, -2, "save");
+    lua_setglobal(L, "file");
+
+    lua_getglobal(L, "os");
+    lua_pushcfunction(L, os_remove, "remove");
+    lua_setfield(L, -2, "remove");
+    lua_pop(L, 1);
+}
+
+void io_configure(lua_State* L, const toolscript_sandbox_types_refusals_t* refusals)
+{
+    if (refusals)
+    {
+        io_returns_system_errors = *refusals == TOOLSCRIPT_SANDBOX_TYPES_REFUSALS_RETURN;
+        return;
+    }
+    lua_pushvalue(L, LUA_GLOBALSINDEX);
+    remove_field(L, "io");
+    remove_field(L, "file");
+    lua_getfield(L, -1, "os");
+    remove_field(L, "remove");
+    lua_pop(L, 2);
+}
+
+const IoError* io_finish()
+{
+    return files_finish();
+}

@@ -1,0 +1,299 @@
+#include "lib/json/json.h"
+#include "lib/json/text_buffer.h"
+#include "runtime/utf8.h"
+
+#include "lapi.h"
+#include "lnumutils.h"
+#include "lobject.h"
+#include "lualib.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace
+{
+
+// Integers up to this value are written without an exponent: a double represents each of them exactly.
+constexpr double kMaxInteger = 9007199254740992.0;
+
+// A step of the path to the current value, for error messages.
+struct Step
+{
+    const Step* outer;
+    const void* table;
+    const char* key; // null for an index
+    size_t key_size;
+    double index;
+};
+
+class Encoder
+{
+public:
+    Encoder(lua_State* L, const char* root)
+        : text(L)
+        , L(L)
+        , root(root)
+    {
+    }
+
+    void write_value(int index, const Step* step, int depth)
+    {
+        switch (lua_type(L, index))
+        {
+        case LUA_TNIL:
+            return text.add("null", 4);
+        case LUA_TBOOLEAN:
+            return lua_toboolean(L, index) ? text.add("true", 4) : text.add("false", 5);
+        case LUA_TNUMBER:
+            return write_number(lua_tonumber(L, index), step);
+        case LUA_TSTRING:
+        {
+            size_t size = 0;
+            const char* bytes = lua_tolstring(L, index, &size);
+            return write_string(bytes, size, step);
+        }
+        case LUA_TTABLE:
+            return write_table(index, step, depth);
+        default:
+            if (json_is_null(L, index))
+                return text.add("null", 4);
+            fail(step, "is a ", luaL_typename(L, index));
+        }
+    }
+
+    TextBuffer text;
+
+private:
+    lua_State* L;
+    const char* root;
+
+    void write_number(double number, const Step* step)
+    {
+        if (std::isnan(number))
+            fail(step, "is NaN", "");
+        if (std::isinf(number))
+            fail(step, "is infinite", "");
+        text.reserve(LUAI_MAXNUM2STR);
+        char* at = text.data + text.size;
+        // The other branch keeps the sign of negative zero.
+        if (std::fabs(number) <= kMaxInteger && number == std::trunc(number) && !(number == 0 && std::signbit(number)))
+            text.size = std::to_chars(at, at + LUAI_MAXNUM2STR, int64_t(number)).ptr - text.data;
+        else
+            text.size = luai_num2str(at, number) - text.data;
+    }
+
+    void write_string(const char* bytes, size_t size, const Step* step)
+    {
+        static const char kHex[] = "0123456789abcdef";
+        const unsigned char* at = reinterpret_cast<const unsigned char*>(bytes);
+        const unsigned char* end = at + size;
+        text.reserve(size + 2);
+        text.add('"');
+        while (at < end)
+        {
+            const unsigned char* plain = at;
+            while (at < end && *at >= 0x20 && *at < 0x80 && *at != '"' && *at != '\\')
+                at++;
+            text.add(reinterpret_cast<const char*>(plain), at - plain);
+            if (at == end)
+                break;
+            if (*at >= 0x80)
+            {
+                size_t length = utf8_length(at, end);
+                if (length == 0)
+                    fail(step, "is not UTF-8", "");
+                text.add(reinterpret_cast<const char*>(at), length);
+                at += length;
+                continue;
+            }
+            char escape = *at == '"' || *at == '\\' ? char(*at) : *at == '\n' ? 'n' : *at == '\r' ? 'r' : *at == '\t' ? 't' : 0;
+            text.add('\\');
+            if (escape)
+                text.add(escape);
+            else
+            {
+                text.add("u00", 3);
+                text.add(kHex[*at >> 4]);
+                text.add(kHex[*at & 15]);
+            }
+            at++;
+        }
+        text.add('"');
+    }
+
+    void write_table(int index, const Step* step, int depth)
+    {
+        const void* pointer = lua_topointer(L, index);
+        for (const Step* outer = step; outer; outer = outer->outer)
+            if (outer->table == pointer)
+                fail(step, "contains itself", "");
+        if (depth == kMaxJsonDepth)
+            fail(step, "is nested too deeply (128 levels at most)", "");
+        if (!lua_checkstack(L, 8))
+            luaD_throw(L, LUA_ERRMEM);
+
+        int count = lua_objlen(L, index);
+        bool is_object = json_is_object(L, index);
+        if (!is_object && count > 0 && is_sequence(index, count))
+            return write_array(index, count, pointer, step, depth);
+        if (!is_object && lua_rawiter(L, index, 0) < 0)
+            return text.add("[]", 2);
+        lua_settop(L, index);
+        write_object(index, pointer, step, depth);
+    }
+
+    // Returns true if the keys are exactly 1 to `count`.
+    bool is_sequence(int index, int count)
+    {
+        const LuaTable* table = hvalue(luaA_toobject(L, index));
+        if (count <= table->sizearray)
+        {
+            for (int position = 0; position < count; position++)
+                if (ttisnil(&table->array[position]))
+                    return false;
+            bool has_no_other_keys = lua_rawiter(L, index, count) < 0;
+            lua_settop(L, index);
+            return has_no_other_keys;
+        }
+        int found = 0;
+        for (int iterator = 0; (iterator = lua_rawiter(L, index, iterator)) >= 0; lua_pop(L, 2))
+        {
+            double key = lua_type(L, -2) == LUA_TNUMBER ? lua_tonumber(L, -2) : 0;
+            if (key < 1 || key > count || key != std::trunc(key))
+            {
+                lua_pop(L, 2);
+                return false;
+            }
+            found++;
+        }
+        return found == count;
+    }
+
+    void write_array(int index, int count, const void* pointer, const Step* outer, int depth)
+    {
+        text.add('[');
+        for (int position = 1; position <= count; position++)
+        {
+            lua_rawgeti(L, index, position);
+            if (position > 1)
+                text.add(',');
+            Step step = {outer, pointer, nullptr, 0, double(position)};
+            write_value(index + 1, &step, depth + 1);
+            lua_pop(L, 1);
+        }
+        text.add(']');
+    }
+
+    void write_object(int index, const void* pointer, const Step* outer, int depth)
+    {
+        text.add('{');
+        bool first = true;
+        for (int iterator = 0; (iterator = lua_rawiter(L, index, iterator)) >= 0; lua_pop(L, 2))
+        {
+            if (!first)
+                text.add(',');
+            first = false;
+            Step step = {outer, pointer, nullptr, 0, 0};
+            write_key(index, &step);
+            text.add(':');
+            write_value(index + 2, &step, depth + 1);
+        }
+        text.add('}');
+    }
+
+    // Writes the key at `index + 1`, which is a string or a number.
+    void write_key(int index, Step* step)
+    {
+        if (lua_type(L, index + 1) == LUA_TSTRING)
+        {
+            step->key = lua_tolstring(L, index + 1, &step->key_size);
+            return write_string(step->key, step->key_size, step);
+        }
+        if (lua_type(L, index + 1) != LUA_TNUMBER)
+            fail(step->outer, "has a key that is a ", luaL_typename(L, index + 1));
+        step->index = lua_tonumber(L, index + 1);
+        text.add('"');
+        size_t start = text.size;
+        write_number(step->index, step);
+        lua_pushlstring(L, text.data + start, text.size - start);
+        text.add('"');
+        lua_rawget(L, index);
+        if (!lua_isnil(L, -1))
+            fail(step, "occurs twice, as a number key and as a string key", "");
+        lua_pop(L, 1);
+    }
+
+    // Writes the path of a value, such as `result.items[3]`.
+    void write_path(TextBuffer& message, const Step* step)
+    {
+        if (!step)
+            return message.add(root);
+        write_path(message, step->outer);
+        if (!step->key)
+        {
+            char digits[LUAI_MAXNUM2STR];
+            message.add('[');
+            message.add(digits, luai_num2str(digits, step->index) - digits);
+            return message.add(']');
+        }
+        bool plain = step->key_size > 0 && step->key_size <= 64 && !(step->key[0] >= '0' && step->key[0] <= '9');
+        for (size_t index = 0; plain && index < step->key_size; index++)
+        {
+            char letter = step->key[index];
+            plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') || letter == '_';
+        }
+        message.add(plain ? "." : "[\"");
+        message.add(step->key, step->key_size < 64 ? step->key_size : 64);
+        message.add(plain ? "" : "\"]");
+    }
+
+    [[noreturn]] void fail(const Step* step, const char* reason, const char* detail)
+    {
+        {
+            TextBuffer message(L);
+            write_path(message, step);
+            message.add(' ');
+            message.add(reason);
+            message.add(detail);
+            message.add(": it can't be written as JSON");
+            luaL_where(L, 1);
+            message.push();
+            lua_concat(L, 2);
+        }
+        lua_error(L);
+    }
+};
+
+} // namespace
+
+void json_push_encoded(lua_State* L, int index, const char* root)
+{
+    lua_pushvalue(L, index);
+    Encoder encoder(L, root);
+    encoder.write_value(lua_gettop(L), nullptr, 0);
+    encoder.text.push();
+    lua_remove(L, -2);
+}
+
+void json_push_encoded_results(lua_State* L, int count)
+{
+    if (count == 0)
+        lua_pushnil(L);
+    else if (count > 1)
+    {
+        lua_createtable(L, count, 0);
+        lua_insert(L, -count - 1);
+        for (int position = count; position >= 1; position--)
+        {
+            // A nil would leave a hole, which would turn the array into an object.
+            if (lua_isnil(L, -1))
+            {
+                lua_pop(L, 1);
+                json_push_null(L);
+            }
+            lua_rawseti(L, -position - 1, position);
+        }
+    }
+    json_push_encoded(L, lua_gettop(L), "result");
+    lua_remove(L, -2);
+}

@@ -1,0 +1,259 @@
+#include "lib/sdk/call.h"
+#include "lib/json/json.h"
+#include "memory/collector.h"
+#include "runtime/utf8.h"
+
+#include "lstate.h"
+#include "lualib.h"
+
+#include <string.h>
+
+size_t sdk_max_response_size = 0;
+
+namespace
+{
+
+// The results of a batch of calls. The destructor also runs when a Luau error unwinds the stack.
+struct Results
+{
+    toolscript_sandbox_tools_list_result_reply_string_t list = {};
+    guest_string_t error = {}; // set if no call was made
+    bool were_made;
+
+    explicit Results(toolscript_sandbox_tools_list_invocation_t calls)
+        : were_made(toolscript_sandbox_tools_call(&calls, &list, &error))
+    {
+    }
+
+    ~Results()
+    {
+        if (were_made)
+            toolscript_sandbox_tools_list_result_reply_string_free(&list);
+        else
+            guest_string_free(&error);
+    }
+
+    Results(const Results&) = delete;
+    Results& operator=(const Results&) = delete;
+};
+
+// Pushes nil if the whole text is null. A null inside a value becomes `json.null`.
+void push_json(lua_State* L, const guest_string_t& json)
+{
+    const char* text = reinterpret_cast<char*>(json.ptr);
+    if (json.len == 4 && memcmp(text, "null", 4) == 0)
+        lua_pushnil(L);
+    else
+        json_push_decoded(L, text, json.len);
+}
+
+// Converts the argument at this index. JSON text that it refers to is pushed and must stay on the stack.
+toolscript_sandbox_tools_value_t to_argument(lua_State* L, int index)
+{
+    toolscript_sandbox_tools_value_t value;
+    size_t size = 0;
+    if (void* bytes = lua_tobuffer(L, index, &size))
+    {
+        value.tag = TOOLSCRIPT_SANDBOX_TOOLS_VALUE_BYTES;
+        value.val.bytes = borrow_bytes(static_cast<char*>(bytes), size);
+        return value;
+    }
+    json_push_encoded(L, index, "argument");
+    const char* text = lua_tolstring(L, -1, &size);
+    value.tag = TOOLSCRIPT_SANDBOX_TOOLS_VALUE_JSON;
+    value.val.json = borrow_string(text, size);
+    return value;
+}
+
+// Returns true if the script uses the second result. Otherwise it is not decoded.
+bool uses_details(lua_State* L)
+{
+    return L->ci->nresults != 1;
+}
+
+// Pushes the one or two values of a reply and returns their number.
+int push_reply(lua_State* L, const toolscript_sandbox_tools_reply_t& reply, bool with_details)
+{
+    if (reply.body.tag == TOOLSCRIPT_SANDBOX_TOOLS_VALUE_BYTES)
+        lua_pushlstring(L, reinterpret_cast<char*>(reply.body.val.bytes.ptr), reply.body.val.bytes.len);
+    else
+        push_json(L, reply.body.val.json);
+    if (!reply.details.is_some || !with_details)
+        return 1;
+    push_json(L, reply.details.val);
+    return 2;
+}
+
+// The maximum number of calls and arguments at once. The limit of the host is lower.
+constexpr uint64_t kMaxArguments = 1 << 17;
+
+// Returns the total number of arguments. Each call is a table of a function and its arguments.
+size_t count_arguments(lua_State* L, int calls)
+{
+    uint64_t total = 0;
+    for (int index = 1; index <= calls; index++)
+    {
+        if (lua_rawgeti(L, 1, index) != LUA_TTABLE || (lua_rawgeti(L, -1, 1), lua_tocfunction(L, -1) != sdk_call))
+            luaL_error(L, "call %d must be a table that starts with an sdk function, such as {sdk.f, {id = 1}}", index);
+        total += uint64_t(lua_objlen(L, -2)) - 1;
+        lua_pop(L, 2);
+    }
+    if (total + uint64_t(calls) > kMaxArguments)
+        luaL_error(L, "too many calls or arguments at once");
+    return size_t(total);
+}
+
+// Returns true if the options in the second argument say `errors = "return"`.
+bool returns_errors(lua_State* L)
+{
+    if (lua_isnoneornil(L, 2))
+        return false;
+    luaL_checktype(L, 2, LUA_TTABLE);
+    lua_rawgetfield(L, 2, "errors");
+    const char* errors = luaL_optstring(L, -1, "raise");
+    if (strcmp(errors, "return") != 0 && strcmp(errors, "raise") != 0)
+        luaL_error(L, "errors must be \"raise\" or \"return\", not \"%s\"", errors);
+    bool result = strcmp(errors, "return") == 0;
+    lua_pop(L, 1);
+    return result;
+}
+
+// Pushes a table of the first results of all calls and a table of their second results. An error is raised, or returned as the second result.
+void push_replies(lua_State* L, const Results& results, bool should_return_errors)
+{
+    int count = int(results.list.len);
+    lua_createtable(L, count, 0);
+    lua_createtable(L, count, 0);
+    for (int index = 1; index <= count; index++)
+    {
+        const toolscript_sandbox_tools_result_reply_string_t& result = results.list.ptr[index - 1];
+        if (result.is_err && !should_return_errors)
+        {
+            luaL_where(L, 1);
+            lua_pushfstring(L, "call %d: ", index);
+            lua_pushlstring(L, reinterpret_cast<char*>(result.val.err.ptr), result.val.err.len);
+            lua_concat(L, 3);
+            lua_error(L);
+        }
+        if (result.is_err)
+        {
+            lua_pushnil(L);
+            lua_createtable(L, 0, 1);
+            lua_pushlstring(L, reinterpret_cast<char*>(result.val.err.ptr), result.val.err.len);
+            lua_rawsetfield(L, -2, "error");
+        }
+        else if (push_reply(L, result.val.ok, true) == 1)
+            lua_pushnil(L);
+        lua_rawseti(L, -3, index);
+        lua_rawseti(L, -3, index);
+    }
+}
+
+} // namespace
+
+[[noreturn]] void sdk_raise(lua_State* L, const guest_string_t& message)
+{
+    luaL_where(L, 1);
+    lua_pushlstring(L, reinterpret_cast<char*>(message.ptr), message.len);
+    lua_concat(L, 2);
+    lua_error(L);
+}
+
+guest_string_t sdk_check_utf8(lua_State* L, int index)
+{
+    size_t size = 0;
+    const char* text = luaL_checklstring(L, index, &size);
+    if (!is_utf8({text, size}))
+        luaL_argerror(L, index, "not UTF-8");
+    return borrow_string(text, size);
+}
+
+void sdk_reserve_response(lua_State* L)
+{
+    collect_to_fit(L, sdk_max_response_size);
+}
+
+int sdk_call(lua_State* L)
+{
+    int count = lua_gettop(L);
+    luaL_checkstack(L, count + 8, "too many arguments");
+    size_t size = sizeof(toolscript_sandbox_tools_value_t) * (size_t(count) + 1);
+    auto* values = static_cast<toolscript_sandbox_tools_value_t*>(lua_newuserdata(L, size));
+    for (int index = 1; index <= count; index++)
+        values[index - 1] = to_argument(L, index);
+    size_t name_size = 0;
+    const char* name = lua_tolstring(L, lua_upvalueindex(1), &name_size);
+    toolscript_sandbox_tools_invocation_t invocation = {borrow_string(name, name_size), {values, size_t(count)}};
+    sdk_reserve_response(L);
+    Results results({&invocation, 1});
+    if (!results.were_made)
+        sdk_raise(L, results.error);
+    const toolscript_sandbox_tools_result_reply_string_t& result = results.list.ptr[0];
+    if (result.is_err)
+        sdk_raise(L, result.val.err);
+    return push_reply(L, result.val.ok, uses_details(L));
+}
+
+int sdk_all(lua_State* L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    bool should_return_errors = returns_errors(L);
+    lua_settop(L, 1);
+    int calls = lua_objlen(L, 1);
+    // Nothing below runs code of the script, so the tables do not change after they are counted.
+    size_t total = count_arguments(L, calls);
+    auto* invocations =
+        static_cast<toolscript_sandbox_tools_invocation_t*>(lua_newuserdata(L, sizeof(toolscript_sandbox_tools_invocation_t) * (size_t(calls) + 1)));
+    auto* values = static_cast<toolscript_sandbox_tools_value_t*>(lua_newuserdata(L, sizeof(toolscript_sandbox_tools_value_t) * (total + 1)));
+    // Keeps the JSON texts of the arguments alive until the calls are made.
+    lua_newtable(L);
+    int texts = lua_gettop(L);
+    int text_count = 0;
+    for (int index = 1; index <= calls; index++)
+    {
+        lua_rawgeti(L, 1, index);
+        int entry = lua_gettop(L);
+        int count = lua_objlen(L, entry) - 1;
+        lua_rawgeti(L, entry, 1);
+        lua_getupvalue(L, -1, 1);
+        size_t size = 0;
+        const char* name = lua_tolstring(L, -1, &size);
+        invocations[index - 1] = {borrow_string(name, size), {values, size_t(count)}};
+        for (int number = 2; number <= count + 1; number++)
+        {
+            lua_rawgeti(L, entry, number);
+            *values++ = to_argument(L, lua_gettop(L));
+            lua_rawseti(L, texts, ++text_count);
+            lua_settop(L, entry);
+        }
+        lua_settop(L, texts);
+    }
+    sdk_reserve_response(L);
+    Results results({invocations, size_t(calls)});
+    if (!results.were_made)
+        sdk_raise(L, results.error);
+    push_replies(L, results, should_return_errors);
+    return 2;
+}
+
+int sdk_search(lua_State* L)
+{
+    guest_string_t query = sdk_check_utf8(L, 1);
+    sdk_reserve_response(L);
+    HostString found;
+    toolscript_sandbox_tools_search(&query, &found.text);
+    push_json(L, found.text);
+    return 1;
+}
+
+int sdk_docs(lua_State* L)
+{
+    guest_string_t name = sdk_check_utf8(L, 1);
+    sdk_reserve_response(L);
+    HostString text;
+    HostString error;
+    if (!toolscript_sandbox_tools_docs(&name, &text.text, &error.text))
+        sdk_raise(L, error.text);
+    lua_pushlstring(L, reinterpret_cast<char*>(text.text.ptr), text.text.len);
+    return 1;
+}

@@ -1,0 +1,124 @@
+// The exports of the component: `init`, which the build calls, and `run`, which a host calls once.
+#include "lib/io/io.h"
+#include "lib/json/json.h"
+#include "lib/sdk/sdk.h"
+#include "libc/clock.h"
+#include "memory/collector.h"
+#include "runtime/failure.h"
+#include "runtime/libraries.h"
+#include "runtime/load.h"
+
+#include "lstate.h"
+#include "lualib.h"
+
+#include <stdlib.h>
+
+namespace
+{
+
+lua_State* vm = nullptr;     // the main thread, whose globals are shared and read-only
+lua_State* thread = nullptr; // runs the script and has its globals
+
+// References to functions that are called before and after the script. They exist since `init`, as a run may have no memory to create them.
+int push_arguments_ref = 0;
+int encode_results_ref = 0;
+
+constexpr size_t kInitialHeap = 1 << 20;
+
+// Called protected, with a pointer to the arguments of the request.
+int push_arguments(lua_State* L)
+{
+    const guest_list_string_t& arguments = *static_cast<guest_list_string_t*>(lua_touserdata(L, 1));
+    lua_settop(L, 0);
+    if (!lua_checkstack(L, int(arguments.len)))
+        luaL_error(L, "too many arguments");
+    for (size_t index = 0; index < arguments.len; index++)
+        lua_pushlstring(L, reinterpret_cast<const char*>(arguments.ptr[index].ptr), arguments.ptr[index].len);
+    return int(arguments.len);
+}
+
+// Called protected, with the results of the script.
+int encode_results(lua_State* L)
+{
+    json_push_encoded_results(L, lua_gettop(L));
+    return 1;
+}
+
+bool finish(guest_string_t* result, guest_failure_t* failure)
+{
+    collect_if_exhausted(thread);
+    int count = lua_gettop(thread);
+    lua_getref(thread, encode_results_ref);
+    lua_insert(thread, 1);
+    int status = lua_pcall(thread, count, 1, 0);
+    if (status == LUA_ERRMEM)
+        return fail_out_of_memory(failure);
+    size_t size = 0;
+    const char* text = lua_tolstring(thread, -1, &size);
+    if (status != 0)
+        return fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_RESULT, text ? text : "", size);
+    // The string stays in the heap of the VM until the instance ends. Nothing frees it in between.
+    *result = borrow_string(text, size);
+    return true;
+}
+
+// Returns the state of `math.random` that Luau's internal `pcg32_seed` would set.
+uint64_t random_state(uint64_t seed)
+{
+    constexpr uint64_t kIncrement = 105;
+    constexpr uint64_t kMultiplier = 6364136223846793005;
+    return (kIncrement + seed) * kMultiplier + kIncrement;
+}
+
+} // namespace
+
+extern "C" void exports_guest_init()
+{
+    vm = new_state();
+    thread = lua_newthread(vm);
+    lua_ref(vm, -1);
+    lua_pop(vm, 1);
+    luaL_sandboxthread(thread);
+    lua_pushcfunction(vm, push_arguments, "arguments");
+    push_arguments_ref = lua_ref(vm, -1);
+    lua_pushcfunction(vm, encode_results, "result");
+    encode_results_ref = lua_ref(vm, -1);
+    lua_pop(vm, 2);
+    init_failures(vm);
+    lua_gc(vm, LUA_GCCOLLECT, 0);
+    // Grows the memory in the image, so that a small run does not call the host and change its memory mapping for it.
+    void* volatile block = malloc(kInitialHeap);
+    free(block);
+}
+
+extern "C" bool exports_guest_run(guest_request_t* request, guest_string_t* result, guest_failure_t* failure)
+{
+    clock_start();
+    collector_set_memory_limit(vm, request->memory);
+    vm->global->rngstate = random_state(request->seed);
+    io_configure(vm, request->io.is_some ? &request->io.val : nullptr);
+    sdk_configure(vm, request->tools.is_some ? &request->tools.val : nullptr);
+
+    bool is_loaded = load_script(thread, request->script, failure);
+    guest_list_u8_free(&request->script);
+    if (!is_loaded)
+        return false;
+
+    lua_getref(thread, push_arguments_ref);
+    lua_pushlightuserdata(thread, &request->arguments);
+    int status = lua_pcall(thread, 1, LUA_MULTRET, 0);
+    if (status == 0)
+        status = lua_resume(thread, nullptr, lua_gettop(thread) - 1);
+    bool succeeded = status == 0 ? finish(result, failure) : fail_with_raised_error(failure, thread, status);
+    // Flushed last, because an error value may have a `__tostring` that writes.
+    const IoError* lost_write = io_finish();
+    if (succeeded && lost_write)
+        return fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_RUNTIME, lost_write->text, lost_write->size);
+    return succeeded;
+}
+
+// The bindings refer to an object file that contains the contract. The build embeds the contract itself, because it removes `init`.
+extern "C" void __component_type_object_force_link_guest() {}
+
+// Replaces the bindings' function, which would free the result. The instance is dropped after the host has read it.
+extern "C" void __wasm_export_exports_guest_run_post_return(uint8_t*) {}
