@@ -6,12 +6,11 @@ use super::{
     signals,
     terminal::{self, LivePrinter},
 };
+use crate::config::Config;
 use crate::{ErrorKind, RunOptions, Script, engine::FileIo};
-use crate::{config::Config, sdk::Session};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use std::{
-    collections::BTreeMap,
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -77,7 +76,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     };
     let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation);
     if let Some(sdk) = &sdk {
-        options = options.with_functions(Session::new(Arc::clone(sdk), BTreeMap::new()).map_err(anyhow::Error::msg)?);
+        options = options.with_functions(Arc::clone(sdk));
     }
     options.listener = listener;
     options.io = files;

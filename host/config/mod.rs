@@ -1,12 +1,11 @@
 //! `toolscript.toml`: every key optional, an unknown one an error that names it. Sizes are bytes.
 
-mod apis;
 mod server;
 
-pub use apis::{ApiSection, Credential, McpServerSection};
 pub use server::{AuthSection, ServerSection, Transport};
 
 use crate::mcp::Allotment;
+use crate::sdk::{ApiOptions, McpServerOptions};
 use crate::{
     Engine, EngineBuilder, Files, Limits,
     engine::{IoErrorMode, IoOptions},
@@ -50,10 +49,10 @@ pub struct Config {
     pub auth: AuthSection,
     /// `[apis.NAME]`
     #[serde(default)]
-    pub apis: BTreeMap<String, ApiSection>,
+    pub apis: BTreeMap<String, ApiOptions>,
     /// `[mcp_servers.NAME]`
     #[serde(default)]
-    pub mcp_servers: BTreeMap<String, McpServerSection>,
+    pub mcp_servers: BTreeMap<String, McpServerOptions>,
     /// `[frozen_params]`: parameters of all APIs that scripts neither see nor set.
     #[serde(default)]
     pub frozen_params: Map<String, Value>,
