@@ -60,7 +60,7 @@ pub enum SourceError {
         #[source]
         error: Box<dyn Error + Send + Sync>,
     },
-    /// The specification is invalid, is not supported, or does not fit the options.
+    /// The specification is invalid, is not supported, or contradicts the options.
     #[error("{spec}")]
     Specification {
         /// The path or URL of the specification, as it is in the options.

@@ -6,89 +6,39 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use url::Url;
 
-/// An HTTP API with an OpenAPI specification.
+/// Defines a struct of options with the fields that APIs and MCP servers share, and the setters of those fields.
 ///
-/// The fields are the keys of `[apis.NAME]` in `toolscript.toml`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ApiOptions {
-    /// The path or HTTP(S) URL of the OpenAPI specification, version 3.0 or 3.1, as JSON or YAML.
-    pub spec: String,
-    /// The URL of the API. Overrides every server in the specification.
-    pub base_url: Option<Url>,
-    /// The credential for the API. Can't be combined with `auth_env`.
-    pub auth: Option<Secret>,
-    /// The environment variable that contains the credential.
-    pub auth_env: Option<String>,
-    /// The security scheme of the specification that the credential is for. By default each operation uses the first scheme that it
-    /// requires.
-    pub auth_scheme: Option<String>,
-    /// Allows private and loopback addresses.
-    #[serde(default)]
-    pub allow_private: bool,
-    /// Glob patterns of function names. If there are any, only functions that match one are available.
-    #[serde(default)]
-    pub allow: Vec<String>,
-    /// Glob patterns of function names that are not available.
-    #[serde(default)]
-    pub deny: Vec<String>,
-    /// Keeps only operations with the method GET, HEAD or OPTIONS.
-    #[serde(default)]
-    pub read_only: bool,
-    /// Values of parameters and body fields that scripts can neither see nor set. At least one operation must have each of them.
-    #[serde(default)]
-    pub frozen_params: Map<String, Value>,
-}
+/// `#[serde(flatten)]` would do for the fields, but it loses the line numbers of errors in the configuration file.
+macro_rules! source_options {
+    ($(#[$attribute:meta])* pub struct $options:ident { $($fields:tt)* }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, Default, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[non_exhaustive]
+        pub struct $options {
+            $($fields)*
+            /// The credential: by default a bearer token. Can't be combined with `auth_env`.
+            pub auth: Option<Secret>,
+            /// The environment variable that contains the credential.
+            pub auth_env: Option<String>,
+            /// Allows private and loopback addresses.
+            #[serde(default)]
+            pub allow_private: bool,
+            /// Glob patterns of function names. If there are any, only functions that match one are available.
+            #[serde(default)]
+            pub allow: Vec<String>,
+            /// Glob patterns of function names that are not available.
+            #[serde(default)]
+            pub deny: Vec<String>,
+            /// Keeps only operations with the method GET, HEAD or OPTIONS, and tools that are annotated as read-only.
+            #[serde(default)]
+            pub read_only: bool,
+            /// Values of parameters that scripts can neither see nor set. Each must be a parameter or body field of an operation, if the
+            /// options are those of an API.
+            #[serde(default)]
+            pub frozen_params: Map<String, Value>,
+        }
 
-/// An upstream MCP server: a local program that is started, or a URL.
-///
-/// The fields are the keys of `[mcp_servers.NAME]` in `toolscript.toml`.
-// The keys that `ApiOptions` has too are repeated, because `#[serde(flatten)]` loses the line numbers of errors in the file.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct McpServerOptions {
-    /// The program to start. It speaks MCP on its standard input and output.
-    pub command: Option<String>,
-    /// The arguments of the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Environment variables of the program.
-    #[serde(default)]
-    pub env: BTreeMap<String, Secret>,
-    /// Names of environment variables that the program inherits, in addition to a few such as `PATH` and `HOME`.
-    #[serde(default)]
-    pub inherit_env: Vec<String>,
-    /// The URL of a server with the streamable HTTP transport.
-    pub url: Option<Url>,
-    /// Headers of every request to the URL.
-    #[serde(default)]
-    pub headers: BTreeMap<String, Secret>,
-    /// The bearer token for the URL. Can't be combined with `auth_env`.
-    pub auth: Option<Secret>,
-    /// The environment variable that contains the token.
-    pub auth_env: Option<String>,
-    /// Allows private and loopback addresses.
-    #[serde(default)]
-    pub allow_private: bool,
-    /// Glob patterns of function names. If there are any, only functions that match one are available.
-    #[serde(default)]
-    pub allow: Vec<String>,
-    /// Glob patterns of function names that are not available.
-    #[serde(default)]
-    pub deny: Vec<String>,
-    /// Keeps only tools that are annotated as read-only.
-    #[serde(default)]
-    pub read_only: bool,
-    /// Values of arguments that scripts can neither see nor set.
-    #[serde(default)]
-    pub frozen_params: Map<String, Value>,
-}
-
-/// Defines the setters of the fields that both kinds of options have.
-macro_rules! shared_setters {
-    ($options:ident) => {
         impl $options {
             /// Sets the credential.
             #[must_use]
@@ -142,8 +92,44 @@ macro_rules! shared_setters {
     };
 }
 
-shared_setters!(ApiOptions);
-shared_setters!(McpServerOptions);
+source_options! {
+    /// An HTTP API with an OpenAPI specification.
+    ///
+    /// The fields are the keys of `[apis.NAME]` in `toolscript.toml`.
+    pub struct ApiOptions {
+        /// The path or HTTP(S) URL of the OpenAPI specification, version 3.0 or 3.1, as JSON or YAML.
+        pub spec: String,
+        /// The URL of the API. Overrides every server in the specification.
+        pub base_url: Option<Url>,
+        /// The security scheme of the specification that the credential is for. By default each operation uses the first scheme that it
+        /// requires.
+        pub auth_scheme: Option<String>,
+    }
+}
+
+source_options! {
+    /// An upstream MCP server: a local program that is started, or a URL.
+    ///
+    /// The fields are the keys of `[mcp_servers.NAME]` in `toolscript.toml`. A credential requires a `url`.
+    pub struct McpServerOptions {
+        /// The program to start. It speaks MCP on its standard input and output.
+        pub command: Option<String>,
+        /// The arguments of the program.
+        #[serde(default)]
+        pub args: Vec<String>,
+        /// Environment variables of the program.
+        #[serde(default)]
+        pub env: BTreeMap<String, Secret>,
+        /// Names of environment variables that the program inherits, in addition to a few such as `PATH` and `HOME`.
+        #[serde(default)]
+        pub inherit_env: Vec<String>,
+        /// The URL of a server with the streamable HTTP transport.
+        pub url: Option<Url>,
+        /// Headers of every request to the URL.
+        #[serde(default)]
+        pub headers: BTreeMap<String, Secret>,
+    }
+}
 
 impl ApiOptions {
     /// Creates options for the specification at a path or an HTTP(S) URL.

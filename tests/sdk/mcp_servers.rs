@@ -3,7 +3,7 @@
 use crate::{
     support::api_server::{directory_with, message, outcome, result, run, toolscript},
     support::http_server::HttpServer,
-    support::upstream_server::{HttpUpstream, directory, program},
+    support::upstream_server::{HttpUpstream, directory, program, running_processes},
     support::wire::{Wire, call},
 };
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ fn check_results(directory: &TempDir) {
         json!([2, "x"])
     );
     assert_eq!(message(directory, "sdk.up.fail()"), "script:1: up.fail: it does not work\\nat all");
-    assert_eq!(message(directory, "sdk.up.refuse()"), "script:1: up.refuse: not like this");
+    assert_eq!(message(directory, "sdk.up.reject()"), "script:1: up.reject: not like this");
     assert_eq!(message(directory, "sdk.up.add{ a = 1 }"), "script:1: up.add: arguments: \"b\" is a required property");
     assert_eq!(message(directory, "sdk.up.add{ a = 1, b = 'x' }"), "script:1: up.add: arguments.b: \"x\" is not of type \"number\"");
     assert_eq!(message(directory, "sdk.up.add(1)"), "script:1: up.add: arguments: 1 is not of type \"object\"");
@@ -208,13 +208,7 @@ fn credentials_for_a_program_or_an_unknown_server_are_rejected() {
 fn no_process_is_left_running() {
     let directory = directory("");
     fs::write(directory.path().join("hold.luau"), "sdk.up.wait()").expect("a script");
-    let running = || {
-        let processes = fs::read_dir("/proc").expect("processes").flatten();
-        let markers = directory.path().to_string_lossy().into_owned();
-        processes
-            .filter(|process| fs::read(process.path().join("environ")).is_ok_and(|all| String::from_utf8_lossy(&all).contains(&markers)))
-            .count()
-    };
+    let running = || running_processes(directory.path());
     let mut child = toolscript(directory.path(), &["run", "hold.luau"]).spawn().expect("toolscript starts");
     wait_for_file(&directory.path().join("waiting"));
     assert_eq!(running(), 1, "{} is running", program().display());

@@ -22,6 +22,14 @@ pub fn directory(options: &str) -> TempDir {
     directory
 }
 
+/// Counts the processes with a path in their environment, such as that of the directory for marker files.
+pub fn running_processes(path: &Path) -> usize {
+    let path = path.to_string_lossy().into_owned();
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    let has_path = |environ: Vec<u8>| String::from_utf8_lossy(&environ).contains(&path);
+    processes.filter(|process| std::fs::read(process.path().join("environ")).is_ok_and(has_path)).count()
+}
+
 /// The server with the HTTP transport.
 pub struct HttpUpstream {
     child: Child,

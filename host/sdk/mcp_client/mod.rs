@@ -8,25 +8,20 @@ mod handler;
 mod process;
 mod reconnect;
 mod tool;
+mod tool_list;
 mod tool_result;
 
 pub use connect::Transport;
 pub use tool::UpstreamTool;
 
-use super::{
-    docs, egress,
-    filter::FunctionFilter,
-    frozen_params::FrozenParams,
-    names::{DistinctNames, snake_case},
-    secret::Secret,
-};
+use super::{egress, filter::FunctionFilter, frozen_params::FrozenParams, secret::Secret};
 use crate::functions::{FunctionResponse, FunctionValue, ResponseBudget};
 use connect::{Connection, Failure};
 use handler::Handler;
 use process::ServerProcess;
 use rmcp::{
     RoleClient,
-    model::{CallToolRequestParams, CallToolResponse, JsonObject, PaginatedRequestParams, Tool},
+    model::{CallToolRequestParams, CallToolResponse, JsonObject},
     service::{Peer, ServiceError},
 };
 use std::sync::{
@@ -38,12 +33,7 @@ use tokio::{
     task::AbortHandle,
     time::Instant,
 };
-
-/// The number of tools of one server. Further ones are ignored.
-const MAX_TOOLS: usize = 10_000;
-
-/// The size of the tool list of one server in bytes.
-const MAX_TOOL_LIST_BYTES: usize = 16 << 20;
+use tool_list::ToolList;
 
 /// An upstream MCP server.
 pub struct UpstreamServer {
@@ -56,7 +46,7 @@ pub struct UpstreamServer {
     frozen: FrozenParams,
     /// The credentials to remove from responses.
     secrets: Vec<Secret>,
-    /// Tells the task which connection a call found to be lost.
+    /// The number of the connection that a call found to be lost, for the task to replace.
     lost: watch::Sender<Option<u64>>,
     /// The running process, if the server was started as a program.
     process: Mutex<Option<ServerProcess>>,
@@ -64,15 +54,6 @@ pub struct UpstreamServer {
     task: OnceLock<AbortHandle>,
     /// The number of changes in the tools and the connections of all servers.
     revision: Arc<AtomicU64>,
-}
-
-/// The tools of a server, from the last time that it listed them.
-#[derive(Default)]
-pub struct ToolList {
-    pub title: String,
-    pub tools: Vec<Arc<UpstreamTool>>,
-    /// A line for each tool that did not get its preferred name.
-    pub clashes: Vec<String>,
 }
 
 #[derive(Clone)]
@@ -223,49 +204,11 @@ impl UpstreamServer {
 
     /// Asks the server for its tools, and caches those that the filter allows.
     async fn update_tools(&self, peer: &Peer<RoleClient>) -> Result<(), Failure> {
-        let info = peer.peer_info().and_then(|info| info.server_info.clone());
-        let title = info.map(|info| info.title.unwrap_or(info.name));
-        let tools = list_tools(peer).await?;
-        let mut names = DistinctNames::default();
-        let mut list = ToolList { title: docs::summary(&[&title.unwrap_or_default()]), ..ToolList::default() };
-        for tool in tools.iter().take(MAX_TOOLS) {
-            let name = names.assign(snake_case(&tool.name), &tool.name);
-            if self.filter.allows(&[name.as_str(), &tool.name], tool::is_read_only(tool)) {
-                list.tools.push(Arc::new(UpstreamTool::new(name, tool, self.frozen.clone())));
-            }
-        }
-        list.tools.sort_by(|first, second| first.name.cmp(&second.name));
-        list.clashes = names.clashes;
+        let list = ToolList::fetch(peer, &self.filter, &self.frozen).await?;
         *self.cached_tools.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(list);
         self.revision.fetch_add(1, Ordering::Release);
         Ok(())
     }
-}
-
-/// Reads all pages of the tool list.
-async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, Failure> {
-    let mut tools = Vec::new();
-    let mut cursor = None;
-    let mut bytes: usize = 0;
-    while tools.len() < MAX_TOOLS {
-        let page = match peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await {
-            Ok(page) => page,
-            // A server without tools may not implement the method.
-            Err(ServiceError::McpError(_)) => break,
-            Err(error) => return Err(Failure::new("it does not list its tools", error)),
-        };
-        let size = |tool: &Tool| serde_json::to_string(tool).map_or(usize::MAX, |text| text.len());
-        bytes = page.tools.iter().map(size).fold(bytes, usize::saturating_add);
-        if bytes > MAX_TOOL_LIST_BYTES {
-            return Err(Failure::new("its tool list is too large", format!("more than {MAX_TOOL_LIST_BYTES} bytes")));
-        }
-        tools.extend(page.tools);
-        cursor = page.next_cursor;
-        if cursor.is_none() {
-            break;
-        }
-    }
-    Ok(tools)
 }
 
 /// The reason why a call has no result.

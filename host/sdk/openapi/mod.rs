@@ -87,7 +87,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// Parses a specification, and checks that the settings fit it.
+    /// Parses a specification, and checks the settings against it.
     pub fn parse(name: &str, bytes: &[u8], settings: ApiSettings) -> Result<Self, SpecError> {
         let document = Arc::new(specification::parse(bytes)?);
         let base_url = server_url::base_url(&document, &settings)?;

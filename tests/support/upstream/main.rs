@@ -32,7 +32,7 @@ struct Server {
     has_new_tool: Arc<AtomicBool>,
 }
 
-/// Returns the path of a marker file, which tells the test what happened.
+/// Returns the path of a marker file, which a test reads.
 fn marker(name: &str) -> PathBuf {
     PathBuf::from(std::env::var_os("MARKERS").expect("MARKERS is set")).join(name)
 }
@@ -58,7 +58,7 @@ impl Server {
             tool("picture", "Returns an image", json!({})),
             tool("several", "Returns several content blocks", json!({})),
             tool("fail", "Fails", json!({})),
-            tool("refuse", "Returns a protocol error", json!({})),
+            tool("reject", "Returns a protocol error", json!({})),
             tool("wait", "Never responds", json!({})),
             tool("crash", "Crashes the server", json!({})),
             tool("crash_once", "Crashes the server the first time", json!({})).with_annotations(ToolAnnotations::new().read_only(true)),
@@ -97,7 +97,7 @@ impl ServerHandler for Server {
                 CallToolResult::success(vec![ContentBlock::text("one"), link])
             }
             "fail" => CallToolResult::error(vec![ContentBlock::text("it does not work"), ContentBlock::text("at all")]),
-            "refuse" => return Err(ErrorData::invalid_params("not like this", None)),
+            "reject" => return Err(ErrorData::invalid_params("not like this", None)),
             "wait" => {
                 fs::write(marker("waiting"), "").expect("the marker file is written");
                 context.ct.cancelled().await;
