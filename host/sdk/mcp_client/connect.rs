@@ -52,7 +52,7 @@ pub struct Connection {
 /// The reason why a connection failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The reason for scripts and models. It contains no paths, URLs and credentials.
+    /// The reason for scripts and models. It contains no paths, URLs or credentials.
     pub public: String,
     /// The cause for the operator.
     pub cause: String,
@@ -75,7 +75,7 @@ impl Transport {
                 command.envs(inherited.filter_map(|name| Some((name, std::env::var_os(name)?))));
                 command.envs(env.iter().map(|(name, value)| (name, value.reveal())));
                 command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-                // Ctrl-C must not reach the server: this process terminates it when its runs have ended.
+                // Ctrl-C must not reach the server: this process terminates it after the running scripts have ended.
                 #[cfg(unix)]
                 command.process_group(0);
                 let mut child = command.spawn().map_err(|error| Failure::new("it can't be started", format!("{program}: {error}")))?;
