@@ -131,7 +131,7 @@ mod config;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(feature = "sdk")]
-mod sdk;
+pub mod sdk;
 
 pub use engine::{Engine, EngineBuilder, ErrorKind, Limits, Outcome, Run, RunOptions, Script, ScriptError};
 pub use files::Files;

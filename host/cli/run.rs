@@ -10,12 +10,10 @@ use crate::{
     CancellationToken, ErrorKind, RunOptions, Script,
     config::Config,
     engine::{FileIo, Listener},
-    sdk::Session,
 };
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use std::{
-    collections::BTreeMap,
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -80,7 +78,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     };
     let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation);
     if let Some(sdk) = &sdk {
-        options = options.with_functions(Session::new(Arc::clone(sdk), BTreeMap::new()).map_err(anyhow::Error::msg)?);
+        options = options.with_functions(Arc::clone(sdk));
     }
     options.listener = listener;
     options.io = io;

@@ -1,14 +1,15 @@
 //! The configuration file, `toolscript.toml`. Every key is optional, and an unknown key is an error. Sizes are in bytes.
 
-mod apis;
 mod io;
 mod limits;
 mod server;
 
-pub use apis::{ApiSection, Credential, McpServerSection};
 pub use server::{AuthSection, ServerSection, Transport};
 
-use crate::files::DirectoryError;
+use crate::{
+    files::DirectoryError,
+    sdk::{ApiOptions, McpServerOptions},
+};
 use anyhow::{Context as _, Result, bail};
 use io::{IoSection, Protected};
 use limits::LimitsSection;
@@ -41,10 +42,10 @@ pub struct Config {
     pub auth: AuthSection,
     /// `[apis.NAME]`
     #[serde(default)]
-    pub apis: BTreeMap<String, ApiSection>,
+    pub apis: BTreeMap<String, ApiOptions>,
     /// `[mcp_servers.NAME]`
     #[serde(default)]
-    pub mcp_servers: BTreeMap<String, McpServerSection>,
+    pub mcp_servers: BTreeMap<String, McpServerOptions>,
     /// `[frozen_params]`: parameters of all functions that the configuration sets, hidden from scripts.
     #[serde(default)]
     pub frozen_params: Map<String, Value>,

@@ -35,7 +35,8 @@ impl Server {
         let cancellation = shutdown.child_token();
         let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation.clone());
         if let Some(sdk) = sdk {
-            let session = credentials(&context.meta).and_then(|credentials| Session::new(Arc::clone(sdk), credentials));
+            let session = credentials(&context.meta)
+                .and_then(|credentials| Session::new(Arc::clone(sdk), credentials).map_err(|error| error.to_string()));
             match session {
                 Ok(session) => options = options.with_functions(session),
                 Err(error) => return Err(invalid(&format!("`_meta.auth`: {error}"))),

@@ -1,22 +1,22 @@
-//! All functions that there are at a time, by their names.
+//! The functions of one revision, by name.
 
-use super::{function::Function, names::RESERVED, search::Index};
+use super::{function::Function, names::RESERVED_NAMES, search::SearchIndex};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, OnceLock},
 };
 
-/// Functions by the names that scripts call them by, and what they are about.
+/// Functions by the names that scripts call, with a search index.
 #[derive(Default)]
 pub struct Catalogue {
-    /// In the order of their sources.
+    /// Sorted by source.
     functions: Vec<Arc<Function>>,
     by_name: BTreeMap<String, Arc<Function>>,
-    index: OnceLock<Index>,
+    index: OnceLock<SearchIndex>,
 }
 
 impl Catalogue {
-    /// Each function as `source.function`, and by its own name alone where no other source has it, nor is called so.
+    /// Registers each function as `source.function`, and as `function` alone if that name is unique and is neither a source nor reserved.
     pub fn new(functions: Vec<Arc<Function>>, sources: &BTreeSet<String>) -> Self {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for function in &functions {
@@ -25,7 +25,7 @@ impl Catalogue {
         let mut by_name = BTreeMap::new();
         for function in &functions {
             by_name.insert(function.full_name(), Arc::clone(function));
-            let is_free = !sources.contains(&function.name) && !RESERVED.contains(&function.name.as_str());
+            let is_free = !sources.contains(&function.name) && !RESERVED_NAMES.contains(&function.name.as_str());
             if counts.get(function.name.as_str()) == Some(&1) && is_free {
                 by_name.insert(function.name.clone(), Arc::clone(function));
             }
@@ -37,7 +37,7 @@ impl Catalogue {
         &self.functions
     }
 
-    /// All names, sorted.
+    /// Returns all names, sorted.
     pub fn names(&self) -> Vec<String> {
         self.by_name.keys().cloned().collect()
     }
@@ -46,9 +46,9 @@ impl Catalogue {
         self.by_name.get(name)
     }
 
-    /// What words are about, best first.
-    pub fn find(&self, query: &str) -> Vec<&Arc<Function>> {
-        let index = self.index.get_or_init(|| Index::new(&self.functions));
-        index.find(query).into_iter().filter_map(|at| self.functions.get(at)).collect()
+    /// Returns the functions that match words, best match first.
+    pub fn search(&self, query: &str) -> Vec<&Arc<Function>> {
+        let index = self.index.get_or_init(|| SearchIndex::new(&self.functions));
+        index.search(query).into_iter().filter_map(|position| self.functions.get(position)).collect()
     }
 }

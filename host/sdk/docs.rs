@@ -1,41 +1,41 @@
-//! What people and models read of functions, wherever they lead.
+//! Documentation of functions, for people and models.
 
 use super::{
     function::{Function, Target},
-    luau::pascal_case,
+    luau_types::pascal_case,
 };
 use std::fmt::Write as _;
 
-/// Bytes of the documentation of one function. A model has to read it.
+/// The size of the documentation of one function in bytes, so that it fits into the context of a model.
 const MAX_DOCS: usize = 48 << 10;
 
-/// What a function takes and gives, as Luau writes it.
-pub struct Shape {
+/// The argument and result types of a function, in Luau syntax.
+pub struct Signature {
     pub arguments: String,
     pub results: String,
 }
 
-/// All that is known of a function: how to call it, what it does, and its types.
-pub fn text(function: &Function) -> String {
-    let (shape, description, definitions) = match &function.target {
+/// Returns the signature, the description and the types of a function.
+pub fn function_docs(function: &Function) -> String {
+    let (signature, description, definitions) = match &function.target {
         Target::Operation(api, operation) => {
             let mut types = api.types();
-            (api.shape(operation, &mut types), api.describe(operation), types.definitions(MAX_DOCS))
+            (api.signature(operation, &mut types), api.describe(operation), types.definitions(MAX_DOCS))
         }
         Target::Tool(_, tool) => {
-            let (shape, definitions) = tool.shape(&prefix(function), MAX_DOCS);
-            (shape, tool.describe(), definitions)
+            let (signature, definitions) = tool.signature(&type_prefix(function), MAX_DOCS);
+            (signature, tool.describe(), definitions)
         }
     };
-    let mut text = format!("sdk.{}({}): {}\n{description}", function.full_name(), shape.arguments, shape.results);
+    let mut text = format!("sdk.{}({}): {}\n{description}", function.full_name(), signature.arguments, signature.results);
     if !definitions.is_empty() {
         let _ = write!(text, "\n\n{}", definitions.trim_end());
     }
-    cut(text, "(cut)")
+    truncate(text, "(truncated)")
 }
 
-/// A text of a size that a model can read.
-pub fn cut(mut text: String, remark: &str) -> String {
+/// Truncates a text to the size of a function's documentation, and appends a remark if it was longer.
+pub fn truncate(mut text: String, remark: &str) -> String {
     if text.len() > MAX_DOCS {
         text.truncate(text.floor_char_boundary(MAX_DOCS));
         text.push('\n');
@@ -44,8 +44,8 @@ pub fn cut(mut text: String, remark: &str) -> String {
     text
 }
 
-/// In front of the names of a tool's types, as each tool has its own.
-pub fn prefix(function: &Function) -> String {
+/// Returns the prefix of the type names of a tool. Each tool has its own types.
+pub fn type_prefix(function: &Function) -> String {
     format!("{}{}", pascal_case(&function.source), pascal_case(&function.name))
 }
 
@@ -54,14 +54,14 @@ pub fn collapse_whitespace(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Characters of what a function does, in a list.
+/// The length of a summary in characters.
 const MAX_SUMMARY: usize = 120;
 
-/// What a function does, in a line of a list: the first of these that says something.
+/// Returns the first text that is not blank, truncated and on one line.
 pub fn summary(texts: &[&str]) -> String {
-    let said = texts.iter().map(|text| collapse_whitespace(text)).find(|text| !text.is_empty()).unwrap_or_default();
-    match said.char_indices().nth(MAX_SUMMARY) {
-        None => said,
-        Some((end, _)) => format!("{}…", said[..end].trim_end()),
+    let text = texts.iter().map(|text| collapse_whitespace(text)).find(|text| !text.is_empty()).unwrap_or_default();
+    match text.char_indices().nth(MAX_SUMMARY) {
+        None => text,
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
     }
 }

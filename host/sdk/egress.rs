@@ -1,7 +1,7 @@
-//! The way out: requests of scripts to the servers of configured APIs, and to nobody else.
+//! Outgoing HTTP requests to the configured servers.
 //!
-//! Security: which addresses may be connected to is decided on what a name resolves to, and those very addresses are connected to.
-//! Redirects are not followed, proxies of the environment are not used, and what comes back has a limit.
+//! Security: the address check uses the addresses that a host name resolves to, and the connection uses exactly those addresses. Redirects
+//! are not followed, proxies from the environment are not used, and the size of a response is limited.
 
 use crate::functions::ResponseBudget;
 use reqwest::{
@@ -20,22 +20,22 @@ use std::{
 };
 use url::{Host, Url};
 
-/// For a connection to be made; the whole call ends with the script's time.
+/// The time to connect. The timeout of the script bounds the whole call.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A name that leads to this machine or its network.
+/// The host is, or resolves to, a private or loopback address.
 #[derive(Debug, thiserror::Error)]
-#[error("the server has a private address, which is refused; its entry may say allow_private = true")]
+#[error("the server has a private address; set allow_private = true to allow it")]
 pub struct PrivateAddress;
 
-/// A client for one API.
+/// The HTTP client of one API or MCP server.
 pub struct Egress {
     client: OnceLock<Option<Client>>,
     allow_private: bool,
 }
 
-/// What came back.
-pub struct Answer {
+/// The response to a request.
+pub struct Response {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
@@ -46,50 +46,50 @@ impl Egress {
         Self { client: OnceLock::new(), allow_private }
     }
 
-    /// The client, for a protocol on top of HTTP. Its requests must be for a host that was checked.
+    /// Returns the client, for a protocol on top of HTTP. Check the host with [`check_host`](Self::check_host) first.
     ///
-    /// It is made when it is first needed: it reads all certificates that the system trusts.
+    /// The client is created on first use, because it reads all certificates that the system trusts.
     pub fn client(&self) -> Result<Client, String> {
-        let make = || {
+        let create = || {
             let mut builder = Client::builder().redirect(Policy::none()).no_proxy().connect_timeout(CONNECT_TIMEOUT);
             builder = builder.user_agent(concat!("toolscript/", env!("CARGO_PKG_VERSION")));
             if !self.allow_private {
-                builder = builder.dns_resolver(Arc::new(PublicOnly));
+                builder = builder.dns_resolver(Arc::new(PublicResolver));
             }
-            builder.build().inspect_err(|error| tracing::error!(%error, "there is no HTTP client")).ok()
+            builder.build().inspect_err(|error| tracing::error!(%error, "can't create the HTTP client")).ok()
         };
-        self.client.get_or_init(make).clone().ok_or_else(|| "the host can't make HTTP requests".into())
+        self.client.get_or_init(create).clone().ok_or_else(|| "the host can't create an HTTP client".into())
     }
 
-    /// Sends a request, and reads as much of the answer as there is room for. An error is for the script.
-    pub async fn send(&self, request: Request, room: &ResponseBudget) -> Result<Answer, String> {
+    /// Sends a request and reads the response within the budget. An error is the message for the script.
+    pub async fn send(&self, request: Request, budget: &ResponseBudget) -> Result<Response, String> {
         self.check_host(request.url())?;
-        let mut response = self.client()?.execute(request).await.map_err(|error| explain(&error))?;
+        let mut response = self.client()?.execute(request).await.map_err(|error| public_message(&error))?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| explain(&error))? {
-            room.reserve(chunk.len())?;
+        while let Some(chunk) = response.chunk().await.map_err(|error| public_message(&error))? {
+            budget.reserve(chunk.len())?;
             body.extend_from_slice(&chunk);
         }
-        Ok(Answer { status, headers, body })
+        Ok(Response { status, headers, body })
     }
 
-    /// Addresses that are written as numbers do not come by the resolver.
+    /// Checks a host that is an IP address, because the resolver only sees host names.
     pub fn check_host(&self, url: &Url) -> Result<(), String> {
         let ip = match url.host() {
             Some(Host::Ipv4(ip)) => IpAddr::from(ip),
             Some(Host::Ipv6(ip)) => IpAddr::from(ip),
             Some(Host::Domain(_)) => return Ok(()),
-            None => return Err("the server has no address".into()),
+            None => return Err("the URL of the server has no host".into()),
         };
         if self.allow_private || is_public(ip) { Ok(()) } else { Err(PrivateAddress.to_string()) }
     }
 }
 
-/// Resolves names to public addresses only.
-struct PublicOnly;
+/// Resolves host names to public addresses only.
+struct PublicResolver;
 
-impl Resolve for PublicOnly {
+impl Resolve for PublicResolver {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
@@ -102,26 +102,26 @@ impl Resolve for PublicOnly {
     }
 }
 
-/// Why nothing came back, without the address, which may hold a key.
-pub fn explain(error: &(dyn Error + 'static)) -> String {
+/// Returns the message of a failed request for the script. It contains no URL, because a URL may contain a credential.
+pub fn public_message(error: &(dyn Error + 'static)) -> String {
     if causes(error).any(|cause| cause.is::<PrivateAddress>()) {
         return PrivateAddress.to_string();
     }
     let Some(failed) = causes(error).find_map(|cause| cause.downcast_ref::<reqwest::Error>()) else {
-        return "the server's answer can't be used".into();
+        return "the server sent an invalid response".into();
     };
     tracing::debug!(cause = failed.source().map(ToString::to_string), "a request failed");
-    let what = if failed.is_timeout() {
-        "did not answer in time"
+    let reason = if failed.is_timeout() {
+        "did not respond in time"
     } else if failed.is_connect() {
         "can't be reached"
     } else {
-        "broke off the connection, or does not speak HTTP"
+        "closed the connection or does not speak HTTP"
     };
-    format!("the server {what}")
+    format!("the server {reason}")
 }
 
-/// Whether a request can't have come to the server.
+/// Returns `true` if the request can't have reached the server.
 pub fn was_not_sent(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|cause| match cause.downcast_ref::<reqwest::Error>() {
         Some(failed) => failed.is_connect(),
@@ -131,13 +131,13 @@ pub fn was_not_sent(error: &(dyn Error + 'static)) -> bool {
 
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| match error.downcast_ref() {
-        // It does not say that the client's error is its cause.
+        // Its `source` does not return the error of the client.
         Some(StreamableHttpError::<reqwest::Error>::Client(cause)) => Some(cause),
         _ => (*error).source(),
     })
 }
 
-/// Whether an address is one of the public internet.
+/// Returns `true` for an address of the public internet.
 fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
@@ -164,15 +164,15 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
 
 fn is_public_v6(ip: Ipv6Addr) -> bool {
     let segments = ip.segments();
-    // Forms that hold an address of the other kind, which is where a packet ends up.
-    let inner = match segments {
+    // IPv4-mapped, NAT64 and 6to4 addresses: packets reach the IPv4 address inside.
+    let embedded = match segments {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => Some((high, low)),
         _ => None,
     };
-    if let Some((high, low)) = inner {
+    if let Some((high, low)) = embedded {
         return is_public_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
     }
-    // All that is assigned to the public internet lies in one block; documentation and protocols have parts of it.
+    // 2000::/3 has all public addresses. Parts of it are reserved for documentation and protocols.
     let is_global = segments[0] & 0xe000 == 0x2000;
     let is_documentation = segments[0] == 0x2001 && segments[1] == 0xdb8 || segments[0] == 0x3fff && segments[1] < 0x1000;
     let is_protocol = segments[0] == 0x2001 && segments[1] < 0x200;
@@ -184,7 +184,7 @@ mod tests {
     use super::is_public;
 
     #[test]
-    fn addresses_of_this_machine_and_its_network_are_not_public() {
+    fn private_and_loopback_addresses_are_not_public() {
         for private in [
             "0.0.0.0",
             "0.1.2.3",

@@ -1,37 +1,37 @@
-//! Which functions there are, as the host's owner says.
+//! Selects the functions that scripts can call, by the patterns `allow` and `deny` and the flag `read_only`.
 
-use super::document::SpecError;
 use globset::{GlobBuilder, GlobMatcher};
 use std::path::Path;
 
-/// Lets functions through by their names; without anything to say, all of them.
+/// A filter on function names. The default allows all functions.
 #[derive(Debug, Default)]
-pub struct Filter {
+pub struct FunctionFilter {
     allow: Vec<GlobMatcher>,
     deny: Vec<GlobMatcher>,
     read_only: bool,
 }
 
-impl Filter {
-    /// Those that a pattern of `allow` fits, if there is one, and none of `deny`; only those that change nothing if `read_only`.
-    pub fn new(allow: &[String], deny: &[String], read_only: bool) -> Result<Self, SpecError> {
-        Ok(Self { allow: patterns(allow)?, deny: patterns(deny)?, read_only })
+impl FunctionFilter {
+    /// Creates a filter. An empty `allow` allows all names, and `deny` takes precedence. Fails on an invalid pattern.
+    pub fn new(allow: &[String], deny: &[String], read_only: bool) -> Result<Self, String> {
+        Ok(Self { allow: compile(allow)?, deny: compile(deny)?, read_only })
     }
 
-    /// Whether there is a function that has these names: its own, and what its API calls it.
-    pub fn lets(&self, names: &[impl AsRef<Path>], is_safe: bool) -> bool {
-        let fits = |patterns: &[GlobMatcher]| patterns.iter().any(|pattern| names.iter().any(|name| pattern.is_match(name)));
-        (is_safe || !self.read_only) && (self.allow.is_empty() || fits(&self.allow)) && !fits(&self.deny)
+    /// Returns `true` if a function with these names is allowed: its own name, and the name in the specification or on the server.
+    pub fn allows(&self, names: &[impl AsRef<Path>], is_read_only: bool) -> bool {
+        let matches = |patterns: &[GlobMatcher]| patterns.iter().any(|pattern| names.iter().any(|name| pattern.is_match(name)));
+        (is_read_only || !self.read_only) && (self.allow.is_empty() || matches(&self.allow)) && !matches(&self.deny)
     }
 
-    /// A pattern that fits none of these names: it is misspelt, and what it is for is not as its owner thinks.
-    pub fn without_use(&self, names: &[String]) -> Option<&str> {
+    /// Returns a pattern that matches none of these names. It is probably misspelled, so that the filter does not protect as intended.
+    pub fn unused_pattern(&self, names: &[String]) -> Option<&str> {
         let is_used = |pattern: &GlobMatcher| names.iter().any(|name| pattern.is_match(name));
         self.allow.iter().chain(&self.deny).find(|pattern| !is_used(pattern)).map(|pattern| pattern.glob().glob())
     }
 }
 
-fn patterns(texts: &[String]) -> Result<Vec<GlobMatcher>, SpecError> {
-    let wrong = |text: &String, error: &globset::Error| SpecError::new(format!("the pattern '{text}': {}", error.kind()));
-    texts.iter().map(|text| Ok(GlobBuilder::new(text).build().map_err(|error| wrong(text, &error))?.compile_matcher())).collect()
+fn compile(patterns: &[String]) -> Result<Vec<GlobMatcher>, String> {
+    let invalid = |pattern: &String, error: &globset::Error| format!("invalid pattern '{pattern}': {}", error.kind());
+    let glob = |pattern: &String| GlobBuilder::new(pattern).build().map_err(|error| invalid(pattern, &error));
+    patterns.iter().map(|pattern| Ok(glob(pattern)?.compile_matcher())).collect()
 }

@@ -1,42 +1,42 @@
-//! A function of scripts that leads out.
+//! A function of an API or MCP server.
 
 use super::{
     docs,
+    mcp_client::{UpstreamServer, UpstreamTool},
     openapi::{Api, Operation},
-    upstream::{RemoteTool, Upstream},
 };
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
-/// A function, and where it leads.
+/// A function that scripts can call: an operation of an API, or a tool of an MCP server.
+#[non_exhaustive]
 pub struct Function {
-    /// The API's or server's name.
+    /// The name of the API or MCP server.
     pub source: String,
-    /// Its name there.
+    /// The name of the function within its source.
     pub name: String,
-    /// What it does, in a line.
+    /// The first words of the description, on one line.
     pub summary: String,
-    pub target: Target,
+    pub(super) target: Target,
 }
 
-pub enum Target {
+/// The implementation of a function.
+pub(super) enum Target {
     Operation(Arc<Api>, Arc<Operation>),
-    Tool(Arc<Upstream>, Arc<RemoteTool>),
+    Tool(Arc<UpstreamServer>, Arc<UpstreamTool>),
 }
 
 impl Function {
-    /// The function of an operation.
-    pub fn of_operation(api: &Arc<Api>, operation: &Arc<Operation>) -> Self {
-        let address = format!("{} {}", operation.method, operation.path);
+    pub(super) fn from_operation(api: &Arc<Api>, operation: &Arc<Operation>) -> Self {
+        let endpoint = format!("{} {}", operation.method, operation.path);
         Self {
             source: api.name.clone(),
             name: operation.name.clone(),
-            summary: docs::summary(&[&operation.summary, &operation.description, &address]),
+            summary: docs::summary(&[&operation.summary, &operation.description, &endpoint]),
             target: Target::Operation(Arc::clone(api), Arc::clone(operation)),
         }
     }
 
-    /// The function of another server's tool.
-    pub fn of_tool(server: &Arc<Upstream>, tool: &Arc<RemoteTool>) -> Self {
+    pub(super) fn from_tool(server: &Arc<UpstreamServer>, tool: &Arc<UpstreamTool>) -> Self {
         Self {
             source: server.name.clone(),
             name: tool.name.clone(),
@@ -45,12 +45,14 @@ impl Function {
         }
     }
 
-    /// The name that scripts can always call it by, without `sdk.`.
+    /// Returns `source.function`, the name that scripts can always use after `sdk.`.
+    #[must_use]
     pub fn full_name(&self) -> String {
         format!("{}.{}", self.source, self.name)
     }
 
-    /// Topics that the API sorts it under.
+    /// Returns the tags of the operation. A tool has none.
+    #[must_use]
     pub fn tags(&self) -> &[String] {
         match &self.target {
             Target::Operation(_, operation) => &operation.tags,
@@ -58,8 +60,8 @@ impl Function {
         }
     }
 
-    /// Texts that tell what it is about, and how much each says.
-    pub fn texts(&self) -> Vec<(String, f64)> {
+    /// Returns the texts to search, each with its weight.
+    pub(super) fn search_texts(&self) -> Vec<(String, f64)> {
         let mut texts = vec![(self.full_name(), 8.0), (self.tags().join(" "), 4.0), (self.summary.clone(), 4.0)];
         match &self.target {
             Target::Operation(_, operation) => {
@@ -69,5 +71,11 @@ impl Function {
             Target::Tool(_, tool) => texts.push((tool.description.clone(), 1.0)),
         }
         texts
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Function").field("name", &self.full_name()).field("summary", &self.summary).finish_non_exhaustive()
     }
 }

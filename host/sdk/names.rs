@@ -1,49 +1,40 @@
-//! Names that scripts call functions by: identifiers of Luau, in snake case.
+//! Names of functions and parameters: Luau identifiers in snake case.
 
+use heck::ToSnakeCase as _;
 use std::collections::BTreeMap;
 
-/// Letters of a name. What is longer is cut, and then told apart by a number.
+/// The length of a name in bytes. A longer name is truncated; numbers keep truncated names distinct.
 const MAX_LENGTH: usize = 100;
 
-/// Members that `sdk` has itself.
-pub const RESERVED: [&str; 3] = ["all", "docs", "search"];
+/// Members of `sdk` that are not functions of a source.
+pub const RESERVED_NAMES: [&str; 3] = ["all", "docs", "search"];
 
-/// Words of Luau's own, which can't be a field's name after a dot.
+/// The keywords of Luau, which can't follow a dot.
 const KEYWORDS: [&str; 21] = [
     "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not", "or", "repeat", "return",
     "then", "true", "until", "while",
 ];
 
-/// Whether a word is one of Luau's own.
+/// Returns `true` for a keyword of Luau.
 pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)
 }
 
-/// A name in snake case: `listPets`, `list-pets` and `List Pets` are `list_pets`.
+/// Converts a name to snake case: `listPets`, `list-pets` and `List Pets` become `list_pets`.
+///
+/// The result is a Luau identifier, so characters other than ASCII letters and digits separate words, and a keyword gets an underscore.
 pub fn snake_case(text: &str) -> String {
-    let mut name = String::with_capacity(text.len() + 8);
-    let characters: Vec<char> = text.chars().collect();
-    for (index, &character) in characters.iter().enumerate() {
-        if !character.is_ascii_alphanumeric() {
-            if !name.is_empty() && !name.ends_with('_') {
-                name.push('_');
-            }
-            continue;
+    let mut separated = String::with_capacity(text.len() + 8);
+    let mut previous_is_digit = false;
+    for character in text.chars() {
+        // heck does not separate a digit from a capital letter in `V2API`.
+        if previous_is_digit && character.is_ascii_uppercase() {
+            separated.push('_');
         }
-        let before = index.checked_sub(1).map(|before| characters[before]);
-        let after = characters.get(index + 1);
-        // `listPets`, and the last capital of `HTTPServer`.
-        let begins_word = character.is_ascii_uppercase()
-            && before.is_some_and(|before| {
-                before.is_ascii_lowercase()
-                    || before.is_ascii_digit()
-                    || (before.is_ascii_uppercase() && after.is_some_and(char::is_ascii_lowercase))
-            });
-        if begins_word && !name.ends_with('_') {
-            name.push('_');
-        }
-        name.push(character.to_ascii_lowercase());
+        separated.push(if character.is_ascii_alphanumeric() { character } else { '_' });
+        previous_is_digit = character.is_ascii_digit();
     }
+    let mut name = separated.to_snake_case();
     name.truncate(MAX_LENGTH);
     let mut name = name.trim_end_matches('_').to_owned();
     if name.is_empty() || name.starts_with(|character: char| character.is_ascii_digit()) {
@@ -55,40 +46,40 @@ pub fn snake_case(text: &str) -> String {
     name
 }
 
-/// Gives each of several things a name of its own: the first to come keeps a name that others want too, and later ones get a number.
+/// Assigns distinct names. The first item keeps a name that later ones would have too; those get a number.
 #[derive(Default)]
-pub struct Distinct {
-    /// What has the name, as the specification calls it.
-    taken: BTreeMap<String, String>,
-    /// The number that the next one gets who wishes for a name.
-    next: BTreeMap<String, usize>,
-    /// Names that were not given as wished.
+pub struct DistinctNames {
+    /// The items by their names.
+    assigned: BTreeMap<String, String>,
+    /// The next number to try, by the preferred name.
+    next_number: BTreeMap<String, usize>,
+    /// A line for each item that did not get its preferred name.
     pub clashes: Vec<String>,
 }
 
-impl Distinct {
-    /// A name like the wished one that nobody has; `what` is for the report.
-    pub fn take(&mut self, wished: String, what: &str) -> String {
-        let mut name = wished.clone();
-        let number = self.next.entry(wished.clone()).or_insert(2);
-        while self.taken.contains_key(&name) {
-            name = format!("{wished}_{number}");
+impl DistinctNames {
+    /// Returns the preferred name or, if it is taken, the name with a number. `item` describes the owner in [`clashes`](Self::clashes).
+    pub fn assign(&mut self, preferred: String, item: &str) -> String {
+        let mut name = preferred.clone();
+        let number = self.next_number.entry(preferred.clone()).or_insert(2);
+        while self.assigned.contains_key(&name) {
+            name = format!("{preferred}_{number}");
             *number += 1;
         }
-        if let Some(first) = self.taken.get(&wished) {
-            self.clashes.push(format!("{what} is {name}, as {wished} is {first} already"));
+        if let Some(first) = self.assigned.get(&preferred) {
+            self.clashes.push(format!("{item} is named {name}, because {first} is already named {preferred}"));
         }
-        self.taken.insert(name.clone(), what.to_owned());
+        self.assigned.insert(name.clone(), item.to_owned());
         name
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Distinct, snake_case};
+    use super::{DistinctNames, snake_case};
 
     #[test]
-    fn names_are_in_snake_case() {
+    fn names_are_converted_to_snake_case() {
         for (text, name) in [
             ("listPets", "list_pets"),
             ("ListPets", "list_pets"),
@@ -97,6 +88,8 @@ mod tests {
             ("pets/list", "pets_list"),
             ("getHTTPServer", "get_http_server"),
             ("getV2Users", "get_v2_users"),
+            ("getV2API", "get_v2_api"),
+            ("SHA256", "sha256"),
             ("get", "get"),
             ("end", "end_"),
             ("search", "search"),
@@ -111,14 +104,17 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_given_twice() {
-        let mut names = Distinct::default();
-        assert_eq!(names.take("a".into(), "GET /a"), "a");
-        assert_eq!(names.take("a".into(), "POST /a"), "a_2");
-        assert_eq!(names.take("a_2".into(), "GET /a2"), "a_2_2");
-        let mut many = Distinct::default();
-        let last = (0..20_000).map(|_| many.take("x".into(), "x")).last();
+    fn no_name_is_assigned_twice() {
+        let mut names = DistinctNames::default();
+        assert_eq!(names.assign("a".into(), "GET /a"), "a");
+        assert_eq!(names.assign("a".into(), "POST /a"), "a_2");
+        assert_eq!(names.assign("a_2".into(), "GET /a2"), "a_2_2");
+        let mut many = DistinctNames::default();
+        let last = (0..20_000).map(|_| many.assign("x".into(), "x")).last();
         assert_eq!(last.as_deref(), Some("x_20000"));
-        assert_eq!(names.clashes, ["POST /a is a_2, as a is GET /a already", "GET /a2 is a_2_2, as a_2 is POST /a already"]);
+        assert_eq!(
+            names.clashes,
+            ["POST /a is named a_2, because GET /a is already named a", "GET /a2 is named a_2_2, because POST /a is already named a_2"]
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Which functions a question is about.
+//! Full-text search over the documentation of functions.
 
 use super::function::Function;
 use std::{
@@ -6,63 +6,67 @@ use std::{
     sync::Arc,
 };
 
-/// Functions that an answer has at most.
-const MOST: usize = 20;
+/// The number of functions that a search returns.
+const MAX_RESULTS: usize = 20;
 
-/// Bytes and words of a question that are looked at.
-const MAX_QUERY: usize = 256;
-const MAX_WORDS: usize = 16;
+/// The size of a query in bytes, and the number of its words. The rest is ignored.
+const MAX_QUERY_BYTES: usize = 256;
+const MAX_QUERY_WORDS: usize = 16;
 
-/// What a word counts for that begins like one that is asked for.
-const PART: f64 = 0.5;
+/// The factor for a word that only begins like the word of the query, or the other way round.
+const PREFIX_FACTOR: f64 = 0.5;
 
-/// Words of the functions' documentation, weighted by where they are, and by how rare they are.
-pub struct Index {
-    entries: Vec<HashMap<String, f64>>,
+/// The length in bytes from which words match by prefix.
+const MIN_PREFIX: usize = 3;
+
+/// The words of each function, weighted by the text they are in. Rare words count more.
+pub struct SearchIndex {
+    weights: Vec<HashMap<String, f64>>,
     names: Vec<String>,
-    /// In how many functions a word is.
-    spread: HashMap<String, usize>,
+    /// The number of functions that have a word.
+    frequency: HashMap<String, usize>,
 }
 
-impl Index {
+impl SearchIndex {
     pub fn new(functions: &[Arc<Function>]) -> Self {
-        let entries: Vec<HashMap<String, f64>> = functions.iter().map(|function| weights(function.texts())).collect();
-        let mut spread: HashMap<String, usize> = HashMap::new();
-        for word in entries.iter().flat_map(HashMap::keys) {
-            *spread.entry(word.clone()).or_default() += 1;
+        let weights: Vec<HashMap<String, f64>> = functions.iter().map(|function| word_weights(function.search_texts())).collect();
+        let mut frequency: HashMap<String, usize> = HashMap::new();
+        for word in weights.iter().flat_map(HashMap::keys) {
+            *frequency.entry(word.clone()).or_default() += 1;
         }
-        Self { entries, names: functions.iter().map(|function| function.full_name()).collect(), spread }
+        Self { weights, names: functions.iter().map(|function| function.full_name()).collect(), frequency }
     }
 
-    /// Where those are that fit, best first.
-    pub fn find(&self, query: &str) -> Vec<usize> {
-        let query: BTreeSet<String> = words(&query[..query.floor_char_boundary(MAX_QUERY)]).into_iter().take(MAX_WORDS).collect();
-        let scores = self.entries.iter().map(|entry| self.score(entry, &query));
+    /// Returns the positions of the functions that match, best match first.
+    pub fn search(&self, query: &str) -> Vec<usize> {
+        let query = &query[..query.floor_char_boundary(MAX_QUERY_BYTES)];
+        let query: BTreeSet<String> = words(query).into_iter().take(MAX_QUERY_WORDS).collect();
+        let scores = self.weights.iter().map(|weights| self.score(weights, &query));
         let mut found: Vec<(f64, usize)> = scores.zip(0..).filter(|(score, _)| *score > 0.0).collect();
         found.sort_by(|(left, first), (right, second)| right.total_cmp(left).then_with(|| self.names[*first].cmp(&self.names[*second])));
-        found.truncate(MOST);
-        found.into_iter().map(|(_, at)| at).collect()
+        found.truncate(MAX_RESULTS);
+        found.into_iter().map(|(_, position)| position).collect()
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts of functions are small")]
-    fn score(&self, entry: &HashMap<String, f64>, query: &BTreeSet<String>) -> f64 {
-        let worth = |word: &String| {
-            let spread = self.spread.get(word).copied().unwrap_or(1);
-            let rarity = (1.0 + self.entries.len() as f64 / spread as f64).ln();
-            entry.get(word).copied().unwrap_or_else(|| part(entry, word)) * rarity
+    fn score(&self, weights: &HashMap<String, f64>, query: &BTreeSet<String>) -> f64 {
+        let word_score = |word: &String| {
+            let frequency = self.frequency.get(word).copied().unwrap_or(1);
+            let rarity = (1.0 + self.weights.len() as f64 / frequency as f64).ln();
+            weights.get(word).copied().unwrap_or_else(|| prefix_weight(weights, word)) * rarity
         };
-        query.iter().map(worth).sum()
+        query.iter().map(word_score).sum()
     }
 }
 
-/// What the best word counts for of which the other is the beginning: `pet` and `pets`.
-fn part(entry: &HashMap<String, f64>, word: &str) -> f64 {
-    let (short, is_alike) = (3, |known: &str| known.starts_with(word) || word.starts_with(known));
-    let alike = entry.iter().filter(|(known, _)| word.len() >= short && known.len() >= short && is_alike(known));
-    alike.map(|(_, weight)| weight * PART).fold(0.0, f64::max)
+/// Returns the weight of the best word that is a prefix of the other, such as `pet` and `pets`.
+fn prefix_weight(weights: &HashMap<String, f64>, word: &str) -> f64 {
+    let is_prefix = |known: &str| known.starts_with(word) || word.starts_with(known);
+    let matches = weights.iter().filter(|(known, _)| word.len() >= MIN_PREFIX && known.len() >= MIN_PREFIX && is_prefix(known));
+    matches.map(|(_, weight)| weight * PREFIX_FACTOR).fold(0.0, f64::max)
 }
 
-fn weights(texts: Vec<(String, f64)>) -> HashMap<String, f64> {
+fn word_weights(texts: Vec<(String, f64)>) -> HashMap<String, f64> {
     let mut weights: HashMap<String, f64> = HashMap::new();
     for (text, weight) in texts {
         for word in words(&text) {

@@ -1,7 +1,7 @@
 //! Credentials.
 //!
-//! Security: one goes from the host's environment, or a client's request, into a request to its API, and nowhere else: not into a script,
-//! a message or a log.
+//! Security: a credential comes from the options, the environment or a client request. It is written into requests to its own server only,
+//! and never into a script, an error message or a log line.
 
 use base64::{
     Engine as _,
@@ -9,26 +9,29 @@ use base64::{
 };
 use memchr::memmem;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
 use std::{borrow::Cow, fmt};
 use url::form_urlencoded;
 
-/// A shorter one would be found where it is not.
-const SHORTEST: usize = 6;
+/// The length in bytes from which a form is removed from responses. A shorter one would match unrelated text.
+const MIN_REDACTED_LENGTH: usize = 6;
 
-/// All but what RFC 3986 calls unreserved.
-const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// Encodes all characters except those that RFC 3986 calls unreserved.
+const ENCODE_RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 const REDACTED: &[u8] = b"[redacted]";
 
-/// A secret; it does not show itself.
-#[derive(Clone)]
+/// A credential, or another value to keep secret. `Debug` does not show it.
+#[derive(Clone, Deserialize)]
+#[serde(from = "String")]
 pub struct Secret {
     text: String,
-    /// As a server may write it that sends it back.
+    /// The encodings in which a server might send it back, longest first.
     forms: Vec<Vec<u8>>,
 }
 
 impl Secret {
+    /// Creates a secret from its text.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         let quoted = serde_json::Value::from(text.as_str()).to_string();
@@ -38,7 +41,7 @@ impl Secret {
             BASE64_STANDARD.encode(&text),
             BASE64_URL_SAFE_NO_PAD.encode(&text),
             utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string(),
-            utf8_percent_encode(&text, UNRESERVED).to_string(),
+            utf8_percent_encode(&text, ENCODE_RESERVED).to_string(),
             form_urlencoded::byte_serialize(text.as_bytes()).collect(),
             escaped.to_owned(),
             escaped.replace('/', "\\/"),
@@ -46,42 +49,54 @@ impl Secret {
             text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;"),
             BASE64_STANDARD_NO_PAD.encode(&text),
         ];
-        // Of a user and a password, the password alone is one too.
+        // In `user:password`, the password alone is secret too.
         forms.extend(text.split_once(':').map(|(_, password)| password.to_owned()));
         forms.extend(forms.clone().iter().filter(|form| form.contains('%')).map(|form| form.to_ascii_lowercase()));
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
         forms.dedup();
-        forms.retain(|form| form.len() >= SHORTEST);
+        forms.retain(|form| form.len() >= MIN_REDACTED_LENGTH);
         Self { text, forms: forms.into_iter().map(String::into_bytes).collect() }
     }
 
-    /// The secret itself, for a request.
-    pub fn reveal(&self) -> &str {
+    /// Returns the text, for a request.
+    pub(super) fn reveal(&self) -> &str {
         &self.text
     }
 
-    /// Takes it out of what came back, where a server has put it.
-    pub fn redact<'a>(&self, bytes: impl Into<Cow<'a, [u8]>>) -> Cow<'a, [u8]> {
+    /// Replaces the secret in a response with `[redacted]`, in every encoding.
+    pub(super) fn redact<'a>(&self, bytes: impl Into<Cow<'a, [u8]>>) -> Cow<'a, [u8]> {
         let mut bytes = bytes.into();
         for form in &self.forms {
             if memmem::find(&bytes, form).is_some() {
-                bytes = Cow::Owned(without(&bytes, form));
+                bytes = Cow::Owned(replace_all(&bytes, form));
             }
         }
         bytes
     }
 }
 
-fn without(bytes: &[u8], form: &[u8]) -> Vec<u8> {
-    let mut clean = Vec::with_capacity(bytes.len());
+fn replace_all(bytes: &[u8], form: &[u8]) -> Vec<u8> {
+    let mut redacted = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
-    while let Some(at) = memmem::find(rest, form) {
-        clean.extend_from_slice(&rest[..at]);
-        clean.extend_from_slice(REDACTED);
-        rest = &rest[at + form.len()..];
+    while let Some(start) = memmem::find(rest, form) {
+        redacted.extend_from_slice(&rest[..start]);
+        redacted.extend_from_slice(REDACTED);
+        rest = &rest[start + form.len()..];
     }
-    clean.extend_from_slice(rest);
-    clean
+    redacted.extend_from_slice(rest);
+    redacted
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
 }
 
 impl fmt::Debug for Secret {
@@ -95,7 +110,7 @@ mod tests {
     use super::Secret;
 
     #[test]
-    fn a_secret_is_taken_out_in_every_form() {
+    fn a_secret_is_redacted_in_every_form() {
         let secret = Secret::new("user:pa ss\"word");
         let key = Secret::new("sk-live/AB+cd==");
         for echoed in ["a&amp;b&lt;c&gt;d", "a\\u0026b\\u003cc\\u003ed"] {
@@ -110,7 +125,7 @@ mod tests {
         }
         assert_eq!(secret.redact(b"user".as_slice()).as_ref(), b"user");
         assert_eq!(format!("{secret:?}"), "Secret");
-        // One that is short is in many words.
+        // A short secret is part of many words.
         assert_eq!(Secret::new("ab").redact(b"cab".as_slice()).as_ref(), b"cab");
     }
 }

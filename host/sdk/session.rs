@@ -1,60 +1,69 @@
-//! The functions as one run has them, with the credentials that it brought.
+//! Credentials of one run.
 
-use super::{Sdk, Secret, upstream::PrivateConnection};
+use super::{error::LookupError, mcp_client::RunConnection, provider::Sdk, secret::Secret};
 use crate::functions::{BoxFuture, FunctionCall, FunctionProvider, FunctionResponse};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
-/// The functions of one run.
+/// The credentials of a run, by the name of their API or MCP server.
+pub(super) type RunCredentials = BTreeMap<String, RunCredential>;
+
+/// A credential of a run for one API or MCP server.
+pub(super) struct RunCredential {
+    pub secret: Secret,
+    /// The connection that uses the credential, if it is for an MCP server.
+    pub connection: RunConnection,
+}
+
+/// An [`Sdk`] with the credentials of one run, such as those of the tenant that started it.
+///
+/// It replaces the credentials of the options for this run. Scripts can't read either of them.
 pub struct Session {
     sdk: Arc<Sdk>,
-    credentials: BTreeMap<String, (Secret, PrivateConnection)>,
+    credentials: RunCredentials,
 }
 
 impl Session {
-    /// A run that brings credentials, by the names of what they are for.
+    /// Creates a session with credentials by the name of their API or MCP server.
     ///
     /// # Errors
     ///
-    /// When there is no API of a name, or it takes none.
-    pub fn new(sdk: Arc<Sdk>, credentials: BTreeMap<String, Secret>) -> Result<Self, String> {
+    /// Returns an error if there is no API or server of a name, or if the server is a local program, which takes no credential.
+    pub fn new(sdk: Arc<Sdk>, credentials: BTreeMap<String, Secret>) -> Result<Self, LookupError> {
         for name in credentials.keys() {
             let server = sdk.servers.iter().find(|server| server.name == *name);
             if server.is_some_and(|server| !server.takes_credentials()) {
-                return Err(format!("the server '{name}' is a program here, and takes no credential"));
+                return Err(LookupError(format!("the MCP server '{name}' is a local program and takes no credential")));
             }
             if server.is_none() && !sdk.apis.iter().any(|api| api.name == *name) {
-                return Err(format!("there is no API '{name}'"));
+                return Err(LookupError(format!("there is no API or MCP server '{name}'")));
             }
         }
-        let credentials = credentials.into_iter().map(|(name, secret)| (name, (secret, PrivateConnection::new()))).collect();
-        Ok(Self { sdk, credentials })
-    }
-
-    /// What was brought for an API, and the connection that is made with it if it is a server.
-    pub(super) fn credential(&self, source: &str) -> (Option<&Secret>, Option<&PrivateConnection>) {
-        match self.credentials.get(source) {
-            Some((secret, connection)) => (Some(secret), Some(connection)),
-            None => (None, None),
-        }
+        let credential = |(name, secret)| (name, RunCredential { secret, connection: RunConnection::new() });
+        Ok(Self { credentials: credentials.into_iter().map(credential).collect(), sdk })
     }
 }
 
 impl FunctionProvider for Session {
     fn names(&self) -> Vec<String> {
-        self.sdk.catalogue().names()
+        self.sdk.names()
     }
 
     fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, String>> {
-        Box::pin(self.sdk.call(call, self))
+        Box::pin(self.sdk.call_with(call, &self.credentials))
     }
 
     fn search(&self, query: &str) -> String {
-        let found = self.sdk.search(query);
-        let rows = found.iter().map(|function| serde_json::json!({ "name": function.full_name(), "summary": function.summary }));
-        rows.collect::<serde_json::Value>().to_string()
+        FunctionProvider::search(&*self.sdk, query)
     }
 
     fn docs(&self, name: &str) -> Result<String, String> {
-        self.sdk.docs(name)
+        FunctionProvider::docs(&*self.sdk, name)
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.credentials.keys().collect();
+        formatter.debug_struct("Session").field("sdk", &self.sdk).field("credentials", &names).finish()
     }
 }

@@ -1,16 +1,16 @@
-//! What models, people and editors read of functions.
+//! Documentation of functions for models, people and editors, and errors in specifications and flags.
 
 use crate::{
-    support::api_server::{ApiServer, folder_with, result, specification, toolscript},
+    support::api_server::{ApiServer, directory_with, result, specification, toolscript},
     support::wire::Wire,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-fn text(folder: &TempDir, arguments: &[&str]) -> String {
-    let output = toolscript(folder.path(), arguments).output().expect("it runs");
+fn text(directory: &TempDir, arguments: &[&str]) -> String {
+    let output = toolscript(directory.path(), arguments).output().expect("toolscript runs");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("UTF-8")
+    String::from_utf8(output.stdout).expect("the output is UTF-8")
 }
 
 fn tool(wire: &mut Wire, name: &str, arguments: Value) -> Value {
@@ -31,14 +31,14 @@ export type ShopPet = ShopNewPet & { id: number }
 export type ShopNewPet = { kind: ShopKind?, name: string, nick: string?, parents: { ShopPet }? }";
 
 #[test]
-fn models_read_by_tools() {
+fn tools_return_the_documentation() {
     let api = ApiServer::start();
-    let folder = api.folder("shop", "shop.yaml", "");
-    let mut wire = Wire::start(folder.path(), &[]);
+    let directory = api.directory("shop", "shop.yaml", "");
+    let mut wire = Wire::start(directory.path(), &[]);
     let tools = wire.ask("tools/list", json!({}))["result"]["tools"].clone();
     let names: Vec<&str> = tools.as_array().expect("tools").iter().filter_map(|tool| tool["name"].as_str()).collect();
     assert_eq!(names[7..], ["list_apis", "list_functions", "get_function_docs", "search_docs"]);
-    let description = tools[0]["description"].as_str().expect("a text");
+    let description = tools[0]["description"].as_str().expect("a string");
     for words in [
         "There is no network but for sdk, no require",
         "APIs, at most 100 calls: sdk.API.function(params, body) returns the decoded body, then {status, headers}",
@@ -67,28 +67,28 @@ fn models_read_by_tools() {
     assert_eq!(tool(&mut wire, "search_docs", json!({ "query": "weather" }))["content"][0]["text"], "(nothing fits)");
 
     for (name, arguments, message) in [
-        ("list_functions", json!({ "api": "zoo" }), "Invalid params: there is no API 'zoo'; there are shop"),
-        ("list_functions", json!({ "tag": "toys" }), "Invalid params: there is no tag 'toys'; there are money, pets"),
+        ("list_functions", json!({ "api": "zoo" }), "Invalid params: there is no API 'zoo'; available: shop"),
+        ("list_functions", json!({ "tag": "toys" }), "Invalid params: there is no tag 'toys'; available: money, pets"),
         ("list_functions", json!({ "page": 2 }), "Invalid params: `page` is not a parameter; there are `api` and `tag`"),
         ("get_function_docs", json!({}), "Invalid params: `name` is required"),
         (
             "get_function_docs",
             json!({ "name": "zoo" }),
-            "Invalid params: `name`: there is no function 'zoo'; sdk.search finds functions by what they do",
+            "Invalid params: `name`: there is no function 'zoo'; use sdk.search to find functions",
         ),
         ("search_docs", json!({ "query": 7 }), "Invalid params: `query` must be a string"),
     ] {
-        let answer = tool(&mut wire, name, arguments);
-        assert_eq!((&answer["isError"], &answer["content"][0]["text"]), (&json!(true), &json!(message)));
+        let result = tool(&mut wire, name, arguments);
+        assert_eq!((&result["isError"], &result["content"][0]["text"]), (&json!(true), &json!(message)));
     }
 }
 
 #[test]
-fn models_read_resources() {
+fn resources_return_the_documentation() {
     let api = ApiServer::start();
-    let folder = api.folder("shop", "shop.yaml", "");
+    let directory = api.directory("shop", "shop.yaml", "");
     for arguments in [&[][..], &["--no-io"]] {
-        let mut wire = Wire::start(folder.path(), arguments);
+        let mut wire = Wire::start(directory.path(), arguments);
         let listed = wire.ask("resources/list", json!({}))["result"]["resources"].clone();
         assert_eq!(
             listed[0],
@@ -109,35 +109,32 @@ fn models_read_resources() {
 }
 
 #[test]
-fn scripts_read_the_same() {
+fn scripts_read_the_documentation() {
     let api = ApiServer::start();
-    let folder = api.folder("shop", "shop.yaml", "");
-    assert_eq!(result(&folder, "return sdk.docs('sdk.shop.list_pets')"), LIST_PETS);
+    let directory = api.directory("shop", "shop.yaml", "");
+    assert_eq!(result(&directory, "return sdk.docs('sdk.shop.list_pets')"), LIST_PETS);
     assert_eq!(
-        result(&folder, "return sdk.search('transactions')[1]"),
+        result(&directory, "return sdk.search('transactions')[1]"),
         json!({ "name": "shop.list_transactions", "summary": "Lists transactions" })
     );
     assert_eq!(
-        result(&folder, "return #sdk.search(''), #sdk.search('weather'), (pcall(sdk.search, '\\255')), (pcall(sdk.docs, 'zoo'))"),
+        result(&directory, "return #sdk.search(''), #sdk.search('weather'), (pcall(sdk.search, '\\255')), (pcall(sdk.docs, 'zoo'))"),
         json!([0, 0, false, false])
     );
 }
 
 #[test]
-fn a_person_reads_on_the_command_line() {
+fn the_command_line_prints_the_documentation() {
     let api = ApiServer::start();
-    let folder = api.folder("shop", "shop.yaml", "");
-    let all = text(&folder, &["docs"]);
+    let directory = api.directory("shop", "shop.yaml", "");
+    let all = text(&directory, &["docs"]);
     assert!(all.starts_with("sdk.shop: Pet shop 1.2.0\n  sdk.shop.create_pet  Adds a pet\n"), "{all}");
-    assert_eq!(text(&folder, &["docs", "shop"]), all);
-    assert_eq!(text(&folder, &["docs", "shop.list_pets"]), format!("{LIST_PETS}\n"));
-    assert_eq!(text(&folder, &["docs", "what was paid"]).lines().next(), Some("sdk.shop.list_transactions  Lists transactions"));
-    let nothing = toolscript(folder.path(), &["docs", "weather"]).output().expect("it runs");
-    assert_eq!(
-        String::from_utf8_lossy(&nothing.stderr),
-        "error: there is no function 'weather'; sdk.search finds functions by what they do\n"
-    );
-    let none = toolscript(folder_with("").path(), &["docs"]).output().expect("it runs");
+    assert_eq!(text(&directory, &["docs", "shop"]), all);
+    assert_eq!(text(&directory, &["docs", "shop.list_pets"]), format!("{LIST_PETS}\n"));
+    assert_eq!(text(&directory, &["docs", "what was paid"]).lines().next(), Some("sdk.shop.list_transactions  Lists transactions"));
+    let unknown = toolscript(directory.path(), &["docs", "weather"]).output().expect("toolscript runs");
+    assert_eq!(String::from_utf8_lossy(&unknown.stderr), "error: there is no function 'weather'; use sdk.search to find functions\n");
+    let none = toolscript(directory_with("").path(), &["docs"]).output().expect("toolscript runs");
     assert_eq!(
         String::from_utf8_lossy(&none.stderr),
         "error: no APIs are configured; add one with --api or --mcp, or in toolscript.toml\n"
@@ -145,11 +142,11 @@ fn a_person_reads_on_the_command_line() {
 }
 
 #[test]
-fn an_editor_reads_types() {
+fn types_are_written_for_an_editor() {
     let api = ApiServer::start();
-    let folder = api.folder("shop", "shop.yaml", "");
-    text(&folder, &["types", "-o", "sdk.d.luau"]);
-    let types = std::fs::read_to_string(folder.path().join("sdk.d.luau")).expect("the file");
+    let directory = api.directory("shop", "shop.yaml", "");
+    text(&directory, &["types", "-o", "sdk.d.luau"]);
+    let types = std::fs::read_to_string(directory.path().join("sdk.d.luau")).expect("the file is written");
     for line in [
         "declare io: {\n    open: (path: string, mode: string?) -> FileHandle,\n",
         "export type ShopPet = ShopNewPet & { id: number }\n",
@@ -159,23 +156,23 @@ fn an_editor_reads_types() {
     ] {
         assert!(types.contains(line), "{line}: {types}");
     }
-    assert_eq!(text(&folder, &["types", "-o", "-"]), types);
+    assert_eq!(text(&directory, &["types", "-o", "-"]), types);
 }
 
 #[test]
-fn a_specification_is_a_file_or_an_address() {
+fn a_specification_is_a_file_or_a_url() {
     let api = ApiServer::start();
-    let folder = folder_with("");
-    std::fs::copy(specification("shop.yaml"), folder.path().join("pet-shop.yaml")).expect("a file");
-    // Its server is written relative to where it is.
+    let directory = directory_with("");
+    std::fs::copy(specification("shop.yaml"), directory.path().join("pet-shop.yaml")).expect("the file is written");
+    // The URL of its server is relative to the URL of the specification.
     let fetched = format!("fetched={}/openapi.json", api.url);
-    let mut wire = Wire::start(folder.path(), &["pet-shop.yaml", &fetched, "--allow-private", "fetched"]);
+    let mut wire = Wire::start(directory.path(), &["pet-shop.yaml", &fetched, "--allow-private", "fetched"]);
     let apis = tool(&mut wire, "list_apis", json!({}))["structuredContent"]["apis"].clone();
     assert_eq!((&apis[0]["name"], &apis[1]["name"]), (&json!("fetched"), &json!("pet_shop")), "{apis}");
     assert_eq!(wire.run("return #sdk.fetched.list_pets()")["structuredContent"]["result"], 2);
     assert_eq!(api.paths(), ["/openapi.json", "/v1/pets"]);
-    let nowhere = format!("x={}/answer/failure", api.url);
-    let output = toolscript(folder.path(), &["run", "-e", "return 1", "--api", &nowhere]).output().expect("it runs");
+    let missing = format!("x={}/answer/failure", api.url);
+    let output = toolscript(directory.path(), &["run", "-e", "return 1", "--api", &missing]).output().expect("toolscript runs");
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         error.starts_with("error: the API 'x': can't fetch http://127.0.0.1:") && error.ends_with("500 Internal Server Error)\n"),
@@ -184,56 +181,64 @@ fn a_specification_is_a_file_or_an_address() {
 }
 
 #[test]
-fn a_specification_that_is_none_is_told() {
+fn an_invalid_specification_is_reported_with_the_place() {
     for (spec, reason) in [
-        ("swagger: '2.0'", "it is Swagger 2; convert it to OpenAPI 3 first"),
-        ("openapi: 3.2.0", "it is OpenAPI 3.2.0; 3.0 and 3.1 are understood"),
-        ("openapi: 2", "it has no `openapi` version: is it an OpenAPI specification?"),
-        ("{ \"openapi\": \"3.1.0\" ", "it is not JSON: EOF while parsing an object at line 1 column 21"),
-        ("openapi: 3.1.0\npaths: {}", "it names no server; set base_url"),
-        ("openapi: 3.1.0\nservers: [{ url: /v1 }]", "its server '/v1' is no address; set base_url"),
+        ("swagger: '2.0'", "Swagger 2 is not supported; convert the specification to OpenAPI 3"),
+        ("openapi: 3.2.0", "OpenAPI 3.2.0 is not supported; use 3.0 or 3.1"),
+        ("openapi: 2", "the `openapi` version is missing; is this an OpenAPI specification?"),
+        ("{ \"openapi\": \"3.1.0\" ", "invalid JSON: EOF while parsing an object at line 1 column 21"),
+        ("openapi: 3.1.0\npaths: {}", "the specification has no server; set base_url"),
+        ("openapi: 3.1.0\nservers: [{ url: /v1 }]", "the server '/v1' is not an absolute URL; set base_url"),
         (
             "openapi: 3.1.0\nservers: [{ url: 'ftp://example.com' }]",
-            "its server 'ftp://example.com/' must be http or https, without a user, a query or a fragment; set base_url",
+            "the server 'ftp://example.com/' is not an HTTP(S) URL without user, query and fragment; set base_url",
         ),
         (
             "openapi: 3.1.0\nservers: [{ url: 'https://example.com' }]\npaths: { /a: { get: { parameters: [{ $ref: '#/components/parameters/X' }] } } }",
-            "GET /a: the reference '#/components/parameters/X' leads nowhere",
+            "GET /a: the reference '#/components/parameters/X' does not resolve",
         ),
         (
             "openapi: 3.1.0\nservers: [{ url: 'https://example.com' }]\npaths: { /a: { $ref: 'other.yaml#/a' } }",
-            "/a: the reference 'other.yaml#/a' leads out of the document; bundle the specification into one file",
+            "/a: the reference 'other.yaml#/a' points outside the document; bundle the specification into one file",
         ),
         (
             "openapi: 3.1.0\nservers: [{ url: 'https://example.com' }]\npaths: { /a: { $ref: '#/paths/~1a' } }",
-            "/a: the reference at /paths/~1a goes round in a circle",
+            "/a: the reference at /paths/~1a is circular",
+        ),
+        (
+            "openapi: 3.1.0\nservers: [{ url: 'https://example.com' }]\npaths: { /a: { get: { parameters: [{ name: x, in: body }] } } }",
+            "GET /a: the parameter 'x' has the unknown location 'body'; use path, query, header or cookie",
+        ),
+        (
+            "openapi: 3.1.0\nservers: [{ url: 'https://example.com' }]\ncomponents: { securitySchemes: { key: { type: apiKey, in: body } } }",
+            "components.securitySchemes.key: unknown security scheme of type 'apiKey' in 'body'",
         ),
     ] {
-        let folder = folder_with("");
-        std::fs::write(folder.path().join("api.yaml"), spec).expect("a file");
-        let output = toolscript(folder.path(), &["run", "--api", "api.yaml", "-e", "return 1"]).output().expect("it runs");
+        let directory = directory_with("");
+        std::fs::write(directory.path().join("api.yaml"), spec).expect("the file is written");
+        let output = toolscript(directory.path(), &["run", "--api", "api.yaml", "-e", "return 1"]).output().expect("toolscript runs");
         assert_eq!(String::from_utf8_lossy(&output.stderr), format!("error: the API 'api': api.yaml: {reason}\n"), "{spec}");
         assert_eq!(output.status.code(), Some(2));
     }
 }
 
 #[test]
-fn wrong_flags_are_told() {
-    let folder = folder_with("[apis.shop]\nspec = \"shop.yaml\"\n[mcp_servers.up]\ncommand = \"true\"\n");
+fn invalid_flags_are_reported() {
+    let directory = directory_with("[apis.shop]\nspec = \"shop.yaml\"\n[mcp_servers.up]\ncommand = \"true\"\n");
     for (arguments, message) in [
         (&["--api", "nowhere.yaml"][..], "the API 'nowhere': can't read nowhere.yaml: No such file or directory (os error 2)"),
-        (&["--api", "shop=x.yaml"], "there are two APIs of the name 'shop'; name one with NAME=SPEC"),
-        (&["--api", "Pet Shop=x.yaml"], "the API 'Pet Shop': a name is of small letters, digits and underscores, such as 'pet_shop'"),
-        (&["--api", "search=x.yaml"], "the API 'search': sdk has a member of that name itself; it needs another"),
+        (&["--api", "shop=x.yaml"], "two APIs are named 'shop'; rename one with NAME=SPEC"),
+        (&["--api", "Pet Shop=x.yaml"], "the API 'Pet Shop': a name has lowercase letters, digits and underscores, such as 'pet_shop'"),
+        (&["--api", "search=x.yaml"], "the API 'search': the name is reserved; use another"),
         (&["--mcp", "true"], "--mcp true: write NAME=COMMAND or NAME=URL"),
         (&["--mcp", "a='"], "--mcp a=': a quote is not closed"),
-        (&["--mcp", "shop=true"], "'shop' is the name of an API and of an MCP server; they need two names"),
+        (&["--mcp", "shop=true"], "the name 'shop' is used twice; rename one of the APIs or MCP servers"),
         (&["--api-auth", "shop"], "--api-auth shop: write NAME:VARIABLE"),
-        (&["--api-auth", "zoo:KEY"], "--api-auth zoo:KEY: there is no API or MCP server 'zoo'; there are shop, up"),
-        (&["--api-auth", "shop:NOT_SET"], "the API 'shop': the variable NOT_SET, for its credential, is not set"),
-        (&["--allow-private", "zoo"], "--allow-private zoo: there is no API or MCP server 'zoo'; there are shop, up"),
+        (&["--api-auth", "zoo:KEY"], "--api-auth zoo:KEY: there is no API or MCP server 'zoo'; available: shop, up"),
+        (&["--api-auth", "shop:NOT_SET"], "the API 'shop': the environment variable NOT_SET for the credential is not set"),
+        (&["--allow-private", "zoo"], "--allow-private zoo: there is no API or MCP server 'zoo'; available: shop, up"),
     ] {
-        let output = toolscript(folder.path(), &[&["run", "-e", "return 1"], arguments].concat()).output().expect("it runs");
+        let output = toolscript(directory.path(), &[&["run", "-e", "return 1"], arguments].concat()).output().expect("toolscript runs");
         assert_eq!(String::from_utf8_lossy(&output.stderr), format!("error: {message}\n"), "{arguments:?}");
         assert_eq!(output.status.code(), Some(2));
     }

@@ -7,8 +7,10 @@ mod docs;
 #[cfg(target_os = "linux")]
 mod egress;
 #[cfg(target_os = "linux")]
-mod hostile;
+mod hostile_scripts;
+#[cfg(target_os = "linux")]
+mod library;
+#[cfg(target_os = "linux")]
+mod mcp_servers;
 #[cfg(target_os = "linux")]
 mod requests;
-#[cfg(target_os = "linux")]
-mod servers;

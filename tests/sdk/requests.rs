@@ -1,13 +1,13 @@
-//! What is sent for a call, and what is refused before anything is.
+//! Requests: encoding of parameters and bodies, and arguments that are rejected before a request is sent.
 
 use crate::support::api_server::{ApiServer, message, result};
 use serde_json::{Value, json};
 
 #[test]
-fn parameters_are_written_in_every_style() {
+fn parameters_are_encoded_in_every_style() {
     let api = ApiServer::start();
-    let folder = api.folder("features", "features.json", "");
-    let path = |call: &str| result(&folder, &format!("return (sdk.{call}).path"));
+    let directory = api.directory("features", "features.json", "");
+    let path = |call: &str| result(&directory, &format!("return (sdk.{call}).path"));
     assert_eq!(path("simple{ one = 'a/b', many = { 'x', 'y z' }, fields = { k = 'v' } }"), "/v1/simple/a%2Fb/x,y%20z/k=v");
     assert_eq!(path("label_and_matrix{ one = 'red', many = { 1, 2 } }"), "/v1/label/.red/matrix/;many=1;many=2");
     assert_eq!(
@@ -20,18 +20,18 @@ fn parameters_are_written_in_every_style() {
     assert_eq!(path("query()"), "/v1/query");
     assert_eq!(path("query{ [\"search\"] = 'x', ['until'] = 1 }"), "/v1/query?search=x&until=1");
     assert_eq!(path("query{ search = 'x', until_ = 1 }"), "/v1/query?search=x&until=1");
-    let sent = result(&folder, "return (sdk.query{ ['X-Trace'] = { 'a' } })");
+    let sent = result(&directory, "return (sdk.query{ ['X-Trace'] = { 'a' } })");
     assert_eq!(sent["headers"]["x-trace"], "a");
-    let sent = result(&folder, "return (sdk.query{ x_trace = { 'a', 'b' }, session = 'x y;z' })");
+    let sent = result(&directory, "return (sdk.query{ x_trace = { 'a', 'b' }, session = 'x y;z' })");
     assert_eq!((&sent["headers"]["x-trace"], &sent["headers"]["cookie"]), (&json!("a,b"), &json!("session=x%20y%3Bz")));
 }
 
 #[test]
-fn bodies_are_written_by_their_type() {
+fn bodies_are_encoded_by_their_media_type() {
     let api = ApiServer::start();
-    let folder = api.folder("features", "features.json", "");
+    let directory = api.directory("features", "features.json", "");
     let sent = |call: &str| -> (Value, Value) {
-        let echo = result(&folder, &format!("return (sdk.{call})"));
+        let echo = result(&directory, &format!("return (sdk.{call})"));
         (echo["headers"]["content-type"].clone(), echo["body"].clone())
     };
     let form = sent("form{ a = 'x y&z', list = { 1, 2 }, filter = { kind = 'cat' }, object = { b = 1 } }");
@@ -47,7 +47,7 @@ fn bodies_are_written_by_their_type() {
     assert_eq!(sent("bytes({ name = 'n' }, 'text')"), (json!("application/octet-stream"), json!("text")));
     let (kind, body) = sent("parts{ file = 'a;b\\r\\n--', meta = { x = 1 }, note = 'n' }");
     let boundary = kind.as_str().and_then(|kind| kind.strip_prefix("multipart/form-data; boundary=")).expect("a boundary").to_owned();
-    let body = body.as_str().expect("a text").replace(&boundary, "BOUNDARY");
+    let body = body.as_str().expect("a string").replace(&boundary, "BOUNDARY");
     let parts = [
         "--BOUNDARY\r\nContent-Disposition: form-data; name=\"file\"; filename=\"file\"\r\n\r\na;b\r\n--\r\n",
         "--BOUNDARY\r\nContent-Disposition: form-data; name=\"meta\"\r\nContent-Type: application/json\r\n\r\n{\"x\":1}\r\n",
@@ -57,17 +57,17 @@ fn bodies_are_written_by_their_type() {
 }
 
 #[test]
-fn arguments_that_do_not_fit_are_named_and_nothing_is_sent() {
+fn invalid_arguments_are_reported_and_nothing_is_sent() {
     let api = ApiServer::start();
-    let shop = api.folder("shop", "shop.yaml", "");
+    let shop = api.directory("shop", "shop.yaml", "");
     for (script, expected) in [
         ("sdk.list_pets{ limit = 500 }", "shop.list_pets: limit: 500 is greater than the maximum of 100"),
         ("sdk.list_pets{ limit = 'many' }", "shop.list_pets: limit: \"many\" is not of type \"integer\""),
         ("sdk.list_pets{ kind = 'cow' }", "shop.list_pets: kind: \"cow\" is not one of \"cat\", \"dog\" or \"fish\""),
-        ("sdk.list_pets{ colour = 'red' }", "shop.list_pets: there is no parameter 'colour'; it has limit, kind"),
-        ("sdk.list_pets('all')", "shop.list_pets: the first argument must be a table with the parameters"),
-        ("sdk.list_pets({}, {})", "shop.list_pets: it takes no body"),
-        ("sdk.list_pets({}, nil, 1)", "shop.list_pets: it takes two arguments at most: parameters and a body"),
+        ("sdk.list_pets{ colour = 'red' }", "shop.list_pets: there is no parameter 'colour'; available: limit, kind"),
+        ("sdk.list_pets('all')", "shop.list_pets: the first argument must be a table of parameters"),
+        ("sdk.list_pets({}, {})", "shop.list_pets: the function takes no body"),
+        ("sdk.list_pets({}, nil, 1)", "shop.list_pets: the function takes at most two arguments: parameters and a body"),
         ("sdk.get_pet()", "shop.get_pet: the parameter 'pet_id' is missing"),
         ("sdk.get_pet{ pet_id = 1.5 }", "shop.get_pet: pet_id: 1.5 is not of type \"integer\""),
         ("sdk.create_pet{ kind = 'cat' }", "shop.create_pet: body: \"name\" is a required property"),
@@ -79,7 +79,7 @@ fn arguments_that_do_not_fit_are_named_and_nothing_is_sent() {
     ] {
         assert_eq!(message(&shop, script), format!("script:1: {expected}"), "{script}");
     }
-    let features = api.folder("features", "features.json", "");
+    let features = api.directory("features", "features.json", "");
     for (script, expected) in [
         ("sdk.query{ ratio = 0 }", "features.query: ratio: 0 is less than or equal to the minimum of 0"),
         ("sdk.simple{ one = '..', many = { 'a' }, fields = { b = 1 } }", "features.simple: one can't be '..' in a path"),
@@ -87,10 +87,10 @@ fn arguments_that_do_not_fit_are_named_and_nothing_is_sent() {
         ("sdk.simple{ one = 'a', many = { { 'a' } }, fields = { b = 1 } }", "features.simple: many[1]: [\"a\"] is not of type \"string\""),
         (
             "sdk.simple{ one = 'a', many = { 'a' }, fields = { b = { 1 } } }",
-            "features.simple: fields is nested, which its place in the request has no form for",
+            "features.simple: fields has nested values, which its parameter style does not support",
         ),
-        ("sdk.query{ x_trace = { 'a\\r\\nb' } }", "features.query: x_trace can't be part of a header"),
-        ("sdk.text(7)", "features.text: the body is text/plain: give a string or a buffer"),
+        ("sdk.query{ x_trace = { 'a\\r\\nb' } }", "features.query: x_trace has a character that is not allowed in a header"),
+        ("sdk.text(7)", "features.text: the body is text/plain; pass a string or a buffer"),
     ] {
         assert_eq!(message(&features, script), format!("script:1: {expected}"), "{script}");
     }
@@ -101,18 +101,18 @@ fn arguments_that_do_not_fit_are_named_and_nothing_is_sent() {
         "{shape}"
     );
     assert_eq!(api.paths(), Vec::<String>::new());
-    // A group of groups goes round in the schema, and is fine.
+    // A recursive schema accepts nested groups.
     let deep =
         "return (sdk.shape{ kind = 'group', members = { { kind = 'group', members = {} }, { kind = 'circle', radius = 1 } } }).method";
     assert_eq!(result(&features, deep), "POST");
 }
 
 #[test]
-fn an_empty_table_is_what_the_schema_wants_it_to_be() {
+fn an_empty_table_becomes_an_array_or_an_object_by_the_schema() {
     let api = ApiServer::start();
-    let folder = api.folder("features", "features.json", "");
+    let directory = api.directory("features", "features.json", "");
     assert_eq!(
-        result(&folder, "return (sdk.parts{}).method, (sdk.query{ exploded = {} }).path, (sdk.query{ json = {} }).path"),
+        result(&directory, "return (sdk.parts{}).method, (sdk.query{ exploded = {} }).path, (sdk.query{ json = {} }).path"),
         json!(["POST", "/v1/query", "/v1/query?json=%7B%7D"])
     );
 }

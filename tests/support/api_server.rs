@@ -1,4 +1,4 @@
-//! An HTTP API that scripts call: pets, transactions, an echo of what was sent, and servers as one does not wish for.
+//! An HTTP API for tests: pets, transactions, an echo of requests, and faulty responses.
 
 use axum::{
     Router,
@@ -22,37 +22,37 @@ use std::{
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot};
 
-/// Long enough for a machine that is busy with other tests.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit for a condition, with a margin for a busy machine.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The server, on a thread of its own.
+/// A server that runs on its own thread until it is dropped.
 pub struct ApiServer {
-    /// `http://127.0.0.1` and its port.
+    /// `http://127.0.0.1:PORT`.
     pub url: String,
     requests: Arc<Mutex<Vec<Value>>>,
-    given_up: mpsc::Receiver<()>,
+    disconnected: mpsc::Receiver<()>,
     _stop: oneshot::Sender<()>,
 }
 
 #[derive(Clone)]
 struct Shared {
     requests: Arc<Mutex<Vec<Value>>>,
-    given_up: mpsc::Sender<()>,
+    disconnected: mpsc::Sender<()>,
 }
 
 impl ApiServer {
     pub fn start() -> Self {
         let requests = Arc::<Mutex<Vec<Value>>>::default();
-        let (given_up_sender, given_up) = mpsc::channel();
-        let shared = Shared { requests: Arc::clone(&requests), given_up: given_up_sender };
+        let (disconnected_sender, disconnected) = mpsc::channel();
+        let shared = Shared { requests: Arc::clone(&requests), disconnected: disconnected_sender };
         let (stop, stopped) = oneshot::channel();
         let (sender, address) = mpsc::channel();
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async {
                 let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-                sender.send(listener.local_addr().expect("an address")).expect("somebody waits");
-                let router = Router::new().fallback(answer).with_state(shared);
+                sender.send(listener.local_addr().expect("an address")).expect("the receiver waits");
+                let router = Router::new().fallback(respond).with_state(shared);
                 let serving = async {
                     while let Ok((stream, _)) = listener.accept().await {
                         let service = TowerToHyperService::new(router.clone());
@@ -65,95 +65,98 @@ impl ApiServer {
                 }
             });
         });
-        let address = address.recv().expect("it listens");
-        Self { url: format!("http://{address}"), requests, given_up, _stop: stop }
+        let address = address.recv().expect("the server listens");
+        Self { url: format!("http://{address}"), requests, disconnected, _stop: stop }
     }
 
-    /// The paths of all requests so far.
+    /// Returns the paths of all requests so far.
     pub fn paths(&self) -> Vec<String> {
-        self.all().iter().map(|request| request["path"].as_str().unwrap_or_default().to_owned()).collect()
+        self.requests().iter().map(|request| request["path"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// All requests so far.
-    pub fn all(&self) -> Vec<Value> {
+    /// Returns all requests so far.
+    pub fn requests(&self) -> Vec<Value> {
         self.requests.lock().expect("a lock").clone()
     }
 
-    /// The last request for a path, without its query.
-    pub fn last(&self, path: &str) -> Value {
+    /// Returns the last request for a path. Ignores the query.
+    pub fn last_request(&self, path: &str) -> Value {
         let is_wanted = |request: &&Value| request["path"].as_str().is_some_and(|full| full.split('?').next() == Some(path));
-        self.all().iter().rfind(is_wanted).unwrap_or_else(|| panic!("nobody asked for {path}")).clone()
+        self.requests().iter().rfind(is_wanted).unwrap_or_else(|| panic!("no request for {path}")).clone()
     }
 
-    /// Waits until a client has given up waiting for `/silent`.
-    pub fn given_up(&self) {
-        self.given_up.recv_timeout(PATIENCE).expect("the request was dropped");
+    /// Waits until a client of `/silent` disconnects.
+    pub fn wait_for_disconnect(&self) {
+        self.disconnected.recv_timeout(WAIT_TIMEOUT).expect("the request was dropped");
     }
 
-    /// Waits until a request has come so often.
-    pub fn asked(&self, path: &str, times: usize) {
+    /// Waits for a number of requests for a path.
+    pub fn wait_for_requests(&self, path: &str, count: usize) {
         let started = Instant::now();
-        while self.paths().iter().filter(|known| *known == path).count() < times {
-            assert!(started.elapsed() < PATIENCE, "nobody asked for {path}: {:?}", self.paths());
+        while self.paths().iter().filter(|known| *known == path).count() < count {
+            assert!(started.elapsed() < WAIT_TIMEOUT, "too few requests for {path}: {:?}", self.paths());
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// A folder with a configuration that has the API of a specification under a name, and what else is said of it.
-    pub fn folder(&self, name: &str, spec: &str, more: &str) -> TempDir {
+    /// Creates a directory with a configuration of this API: its name, a specification, and further options.
+    pub fn directory(&self, name: &str, spec: &str, options: &str) -> TempDir {
         let spec = specification(spec);
-        let section =
-            format!("[apis.{name}]\nspec = {:?}\nbase_url = \"{}/v1\"\nallow_private = true\n{more}", spec.display().to_string(), self.url);
-        folder_with(&section)
+        let section = format!(
+            "[apis.{name}]\nspec = {:?}\nbase_url = \"{}/v1\"\nallow_private = true\n{options}",
+            spec.display().to_string(),
+            self.url
+        );
+        directory_with(&section)
     }
 }
 
-/// Where a specification is: an example, or one for the tests alone.
+/// Returns the path of a specification in `examples`, or else in `tests/sdk`.
 pub fn specification(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let example = root.join("examples").join(name);
     if example.exists() { example } else { root.join("tests/sdk").join(name) }
 }
 
-/// A folder with a configuration.
-pub fn folder_with(config: &str) -> TempDir {
-    let folder = TempDir::new().expect("a folder");
-    fs::write(folder.path().join("toolscript.toml"), config).expect("a file");
-    folder
+/// Creates a directory with a configuration.
+pub fn directory_with(config: &str) -> TempDir {
+    let directory = TempDir::new().expect("a directory");
+    fs::write(directory.path().join("toolscript.toml"), config).expect("the configuration is written");
+    directory
 }
 
-/// The program with a canary in its environment, which nobody is to see.
-pub fn toolscript(folder: &Path, arguments: &[&str]) -> Command {
+/// Returns a command with a canary in its environment, which scripts must not see.
+pub fn toolscript(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolscript"));
-    command.current_dir(folder).args(arguments).env_remove("TOOLSCRIPT_LOG").env("CANARY", "sings-in-the-mine").stdin(Stdio::null());
+    command.current_dir(directory).args(arguments).env_remove("TOOLSCRIPT_LOG").env("CANARY", "sings-in-the-mine").stdin(Stdio::null());
     command
 }
 
-/// What a script comes to.
+/// Parses the outcome that `run --json` prints.
 pub fn outcome(output: &Output) -> Value {
     let text = String::from_utf8_lossy(&output.stdout);
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Runs a script in a folder; its outcome.
-pub fn run(folder: &TempDir, script: &str) -> Value {
-    outcome(&toolscript(folder.path(), &["run", "--json", "-e", script]).output().expect("it runs"))
+/// Runs a script in a directory and returns its outcome.
+pub fn run(directory: &TempDir, script: &str) -> Value {
+    outcome(&toolscript(directory.path(), &["run", "--json", "-e", script]).output().expect("it runs"))
 }
 
-/// The result of a script that must not fail.
-pub fn result(folder: &TempDir, script: &str) -> Value {
-    let outcome = run(folder, script);
+/// Returns the result of a script that must succeed.
+pub fn result(directory: &TempDir, script: &str) -> Value {
+    let outcome = run(directory, script);
     assert!(outcome.get("error").is_none(), "{outcome}");
     outcome["result"].clone()
 }
 
-/// The message of a script that must fail.
-pub fn message(folder: &TempDir, script: &str) -> String {
-    let outcome = run(folder, script);
+/// Returns the error message of a script that must fail.
+pub fn message(directory: &TempDir, script: &str) -> String {
+    let outcome = run(directory, script);
     outcome["error"]["message"].as_str().unwrap_or_else(|| panic!("{outcome}")).to_owned()
 }
 
-async fn answer(State(shared): State<Shared>, request: Request) -> Response {
+async fn respond(State(shared): State<Shared>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path_and_query().map(|path| path.as_str().to_owned()).unwrap_or_default();
     let headers: BTreeMap<String, String> =
@@ -165,28 +168,28 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
         url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
     let host = headers.get("host").cloned().unwrap_or_default();
     match parts.uri.path().trim_start_matches("/v1") {
-        "/openapi.json" => json_of(&json!({
+        "/openapi.json" => json_response(&json!({
             "openapi": "3.1.0",
             "info": { "title": "Fetched", "version": "1" },
             "servers": [{ "url": "/v1" }],
             "paths": { "/pets": { "get": { "operationId": "listPets" } } },
         })),
-        "/transactions" => json_of(&transactions(&query)),
+        "/transactions" => json_response(&transactions(&query)),
         "/pets" if parts.method == "GET" => {
-            json_of(&json!([{ "id": 1, "name": "Mia", "kind": "cat" }, { "id": 2, "name": "Rex", "kind": "dog" }]))
+            json_response(&json!([{ "id": 1, "name": "Mia", "kind": "cat" }, { "id": 2, "name": "Rex", "kind": "dog" }]))
         }
-        "/pets/1" => json_of(&json!({ "id": 1, "name": "Mia", "kind": "cat", "nick": null })),
-        "/pets/404" => (StatusCode::NOT_FOUND, json_of(&json!({ "error": "there is no pet 404" }))).into_response(),
-        "/answer/snapshot" => ([(header::CONTENT_TYPE, "image/png")], Bytes::from_iter(0..=255)).into_response(),
+        "/pets/1" => json_response(&json!({ "id": 1, "name": "Mia", "kind": "cat", "nick": null })),
+        "/pets/404" => (StatusCode::NOT_FOUND, json_response(&json!({ "error": "there is no pet 404" }))).into_response(),
+        "/answer/picture" => ([(header::CONTENT_TYPE, "image/png")], Bytes::from_iter(0..=255)).into_response(),
         "/answer/text" => ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], "<p>hellö</p>").into_response(),
         "/answer/nothing" => StatusCode::NO_CONTENT.into_response(),
-        "/answer/null" => json_of(&Value::Null),
+        "/answer/null" => json_response(&Value::Null),
         "/answer/no_json" => ([(header::CONTENT_TYPE, "application/json")], "{oops").into_response(),
         "/answer/cookie" => ([(header::SET_COOKIE, "session=secret-cookie"), (header::ETAG, "\"7\"")], "ok").into_response(),
         "/answer/failure" => (StatusCode::INTERNAL_SERVER_ERROR, "it broke\n".repeat(1000)).into_response(),
         "/answer/redirect" => (StatusCode::FOUND, [(header::LOCATION, format!("http://{host}/secret"))]).into_response(),
         "/answer/silent" => {
-            let _guard = GivenUp(shared.given_up);
+            let _guard = DisconnectGuard(shared.disconnected);
             std::future::pending().await
         }
         "/answer/endless" => {
@@ -195,25 +198,25 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
         }
         "/answer/huge" => "x".repeat(7 << 20).into_response(),
         "/answer/deep" => ([(header::CONTENT_TYPE, "application/json")], "[".repeat(1 << 20) + &"]".repeat(1 << 20)).into_response(),
-        _ => json_of(&echo),
+        _ => json_response(&echo),
     }
 }
 
-/// Tells when nobody waits any more.
-struct GivenUp(mpsc::Sender<()>);
+/// Sends a message when the client disconnects, which drops the response future.
+struct DisconnectGuard(mpsc::Sender<()>);
 
-impl Drop for GivenUp {
+impl Drop for DisconnectGuard {
     fn drop(&mut self) {
         let _ = self.0.send(());
     }
 }
 
-fn json_of(value: &Value) -> Response {
+fn json_response(value: &Value) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
 }
 
 fn transactions(query: &BTreeMap<String, String>) -> Value {
-    let number = |name: &str, otherwise: usize| query.get(name).and_then(|text| text.parse().ok()).unwrap_or(otherwise);
+    let number = |name: &str, default: usize| query.get(name).and_then(|text| text.parse().ok()).unwrap_or(default);
     let (offset, limit) = (number("offset", 0), number("limit", 100));
     let row = |id: usize| {
         let note = if id.is_multiple_of(7) { json!(format!("number \"{id}\", paid")) } else { Value::Null };

@@ -1,6 +1,6 @@
-//! The MCP server of `upstream/server.rs`, started by the tests.
+//! Starts the MCP server in `upstream/main.rs`.
 
-use crate::support::api_server::folder_with;
+use crate::support::api_server::directory_with;
 use std::{
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
@@ -8,37 +8,47 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The program, which cargo builds with the tests.
+/// Returns the path of the program. Cargo builds it with the tests.
 pub fn program() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_toolscript")).with_file_name("examples").join("upstream-server")
 }
 
-/// A folder with a configuration that has the server under the name `up`, as a program, and what else is said of it. Its marks are in there.
-pub fn folder(more: &str) -> TempDir {
-    let folder = folder_with("");
-    let config = format!("[mcp_servers.up]\ncommand = {:?}\nenv = {{ MARKS = {:?}, GIVEN = \"given\" }}\n{more}", program(), folder.path());
-    std::fs::write(folder.path().join("toolscript.toml"), config).expect("a file");
-    folder
+/// Creates a directory with a configuration of the server as the program `up`, and further options. The marker files are in it.
+pub fn directory(options: &str) -> TempDir {
+    let directory = directory_with("");
+    let config =
+        format!("[mcp_servers.up]\ncommand = {:?}\nenv = {{ MARKERS = {:?}, GIVEN = \"given\" }}\n{options}", program(), directory.path());
+    std::fs::write(directory.path().join("toolscript.toml"), config).expect("the configuration is written");
+    directory
 }
 
-/// The server over HTTP.
+/// Counts the processes with a path in their environment, such as that of the directory for marker files.
+pub fn running_processes(path: &Path) -> usize {
+    let path = path.to_string_lossy().into_owned();
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    let has_path = |environ: Vec<u8>| String::from_utf8_lossy(&environ).contains(&path);
+    processes.filter(|process| std::fs::read(process.path().join("environ")).is_ok_and(has_path)).count()
+}
+
+/// The server with the HTTP transport.
 pub struct HttpUpstream {
     child: Child,
     pub url: String,
 }
 
 impl HttpUpstream {
-    /// Starts it, with its marks in a folder.
-    pub fn start(marks: &Path) -> Self {
-        let mut child = Command::new(program()).arg("--http").env("MARKS", marks).stdout(Stdio::piped()).spawn().expect("it starts");
+    /// Starts the server, with its marker files in a directory.
+    pub fn start(markers: &Path) -> Self {
+        let mut child =
+            Command::new(program()).arg("--http").env("MARKERS", markers).stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut address = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut address).expect("an address");
         Self { child, url: format!("http://{}/", address.trim()) }
     }
 
-    /// A folder with a configuration that has it under the name `up`.
-    pub fn folder(&self, more: &str) -> TempDir {
-        folder_with(&format!("[mcp_servers.up]\nurl = {:?}\nallow_private = true\n{more}", self.url))
+    /// Creates a directory with a configuration of the server at its URL as `up`, and further options.
+    pub fn directory(&self, options: &str) -> TempDir {
+        directory_with(&format!("[mcp_servers.up]\nurl = {:?}\nallow_private = true\n{options}", self.url))
     }
 }
 

@@ -106,7 +106,7 @@ const LIST_FUNCTIONS: DocsTool = DocsTool {
     },
     answer: |sdk, fields| {
         let (api, tag) = (fields.optional_text("api")?, fields.optional_text("tag")?);
-        let functions = sdk.functions(api.as_deref(), tag.as_deref()).map_err(Wrong)?;
+        let functions = sdk.functions(api.as_deref(), tag.as_deref()).map_err(|error| Wrong(error.to_string()))?;
         Ok(list(&functions, "(there are more; name an api or a tag, or use search_docs)"))
     },
 };

@@ -1,85 +1,77 @@
-//! What is sent with a call, and what comes back, by their media types.
+//! The request and response bodies that a specification describes.
 
-use super::operation::{Parameter, Place, written};
-use crate::sdk::document::{Node, SpecError};
+use super::{
+    media_type::{essence, is_json},
+    parameters::{Parameter, ParameterLocation},
+};
+use crate::sdk::{document::Node, error::SpecError};
 
-/// What is sent with a call.
+/// The request body of an operation.
 #[derive(Clone, Debug)]
-pub struct Body {
+pub struct RequestBody {
     pub media_type: String,
     pub required: bool,
     pub description: String,
-    /// Where its schema is, if it has one.
+    /// The pointer of the schema.
     pub schema: Option<String>,
-    /// Fields of a form for which the specification has a style.
-    pub styles: Vec<Parameter>,
-    /// Fields that are files.
-    pub files: Vec<String>,
+    /// The form fields for which the specification defines a style.
+    pub styled_fields: Vec<Parameter>,
+    /// The names of the form fields that are files.
+    pub file_fields: Vec<String>,
 }
 
-/// Bodies that can be sent, the best first.
-const BODIES: [&str; 4] = ["application/json", "multipart/form-data", "application/x-www-form-urlencoded", "text/plain"];
+/// The supported media types of a request body, best first.
+const MEDIA_TYPES: [&str; 4] = ["application/json", "multipart/form-data", "application/x-www-form-urlencoded", "text/plain"];
 
-pub fn body(operation: &Node<'_>) -> Result<Option<Body>, SpecError> {
+/// Reads the request body of an operation, with the best of its media types.
+pub fn request_body(operation: &Node<'_>) -> Result<Option<RequestBody>, SpecError> {
     let Some(body) = operation.get("requestBody") else { return Ok(None) };
     let body = body.resolve()?;
     let content = body.get("content").map(|content| content.members()).unwrap_or_default();
-    let best = BODIES.iter().find_map(|wanted| content.iter().find(|(kind, _)| essence(kind) == *wanted));
-    let Some((media_type, media)) = best.or_else(|| content.iter().find(|(kind, _)| is_json(kind))).or(content.first()) else {
-        return Ok(None);
-    };
+    let best = MEDIA_TYPES.iter().find_map(|wanted| content.iter().find(|(media_type, _)| essence(media_type) == *wanted));
+    let best = best.or_else(|| content.iter().find(|(media_type, _)| is_json(media_type))).or(content.first());
+    let Some((media_type, media)) = best else { return Ok(None) };
     let schema = media.get("schema");
-    Ok(Some(Body {
+    Ok(Some(RequestBody {
         media_type: media_type.clone(),
         required: body.flag("required").unwrap_or(false),
         description: body.text("description").to_owned(),
-        styles: styles(media)?,
-        files: schema.clone().and_then(|schema| schema.resolve().ok()).map(|schema| files(&schema)).unwrap_or_default(),
+        styled_fields: styled_fields(media)?,
+        file_fields: schema.clone().and_then(|schema| schema.resolve().ok()).map(|schema| file_fields(&schema)).unwrap_or_default(),
         schema: schema.map(|schema| schema.pointer),
     }))
 }
 
-/// How the fields of a form are written, where that is said.
-fn styles(media: &Node<'_>) -> Result<Vec<Parameter>, SpecError> {
-    let mut styles = Vec::new();
+fn styled_fields(media: &Node<'_>) -> Result<Vec<Parameter>, SpecError> {
+    let mut fields = Vec::new();
     for (key, encoding) in media.get("encoding").map(|encoding| encoding.members()).unwrap_or_default() {
-        if ["style", "explode", "allowReserved"].iter().any(|said| encoding.value.get(said).is_some()) {
-            styles.push(written(&encoding, &key, Place::Query)?);
+        if ["style", "explode", "allowReserved"].iter().any(|keyword| encoding.value.get(keyword).is_some()) {
+            fields.push(Parameter::read(&encoding, &key, ParameterLocation::Query)?);
         }
     }
-    Ok(styles)
+    Ok(fields)
 }
 
-/// Fields whose contents are not text, or a type of their own.
-fn files(schema: &Node<'_>) -> Vec<String> {
+/// Returns the properties that are binary or have a media type of their own.
+fn file_fields(schema: &Node<'_>) -> Vec<String> {
     let is_file = |(_, property): &(String, Node<'_>)| {
+        let is_binary = |node: &Node<'_>| node.text("format") == "binary" || !node.text("contentMediaType").is_empty();
         let property = property.clone().resolve();
-        let of = |node: &Node<'_>| node.text("format") == "binary" || !node.text("contentMediaType").is_empty();
-        property.is_ok_and(|property| of(&property) || property.get("items").is_some_and(|items| of(&items)))
+        property.is_ok_and(|property| is_binary(&property) || property.get("items").is_some_and(|items| is_binary(&items)))
     };
     let properties = schema.get("properties").map(|properties| properties.members()).unwrap_or_default();
     properties.into_iter().filter(is_file).map(|(name, _)| name).collect()
 }
 
-pub fn result(operation: &Node<'_>) -> Result<Option<String>, SpecError> {
+/// Returns the pointer of the schema of the first successful response that has a body.
+pub fn response_schema(operation: &Node<'_>) -> Result<Option<String>, SpecError> {
     for (status, response) in operation.get("responses").map(|responses| responses.members()).unwrap_or_default() {
         if !status.starts_with('2') && status != "default" {
             continue;
         }
         let content = response.resolve()?.get("content").map(|content| content.members()).unwrap_or_default();
-        let Some((_, media)) = content.iter().find(|(kind, _)| is_json(kind)).or(content.first()) else { continue };
+        let Some((_, media)) = content.iter().find(|(media_type, _)| is_json(media_type)).or(content.first()) else { continue };
         return Ok(media.get("schema").map(|schema| schema.pointer));
     }
     Ok(None)
-}
-
-/// A media type without its parameters, in lower case.
-pub fn essence(media_type: &str) -> String {
-    media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-/// Whether bodies of this type are JSON.
-pub fn is_json(media_type: &str) -> bool {
-    let essence = essence(media_type);
-    essence == "application/json" || essence == "text/json" || essence.ends_with("+json")
 }

@@ -1,45 +1,45 @@
-//! What people and models read of operations.
+//! Documentation of operations.
 
 use super::{
     Api, Operation,
-    operation::{Parameter, Place},
+    parameters::{Parameter, ParameterLocation},
 };
 use crate::sdk::{
-    docs::{Shape, collapse_whitespace},
-    luau::{Type, Types, key, pascal_case},
+    docs::{Signature, collapse_whitespace},
+    luau_types::{Type, Types, key, pascal_case},
 };
 use std::fmt::Write as _;
 
-/// What a call returns beside the body.
+/// The type of the second result of a call.
 const DETAILS: &str = "{ status: number, headers: { [string]: string } }";
 
 impl Api {
-    /// Types for its functions.
+    /// Returns the types of the specification.
     pub fn types(&self) -> Types<'_> {
         Types::new(&self.document, pascal_case(&self.name))
     }
 
-    /// What a function takes and gives.
-    pub fn shape(&self, operation: &Operation, types: &mut Types<'_>) -> Shape {
+    /// Returns the signature of an operation.
+    pub fn signature(&self, operation: &Operation, types: &mut Types<'_>) -> Signature {
         let mut arguments = Vec::new();
-        let parameters: Vec<&Parameter> = self.visible(operation).collect();
+        let parameters: Vec<&Parameter> = self.visible_parameters(operation).collect();
         if !parameters.is_empty() {
             let field = |parameter: &&Parameter| {
-                format!("{}: {}", key(&parameter.name), types.at(parameter.schema.as_deref()).needed(parameter.required))
+                format!("{}: {}", key(&parameter.name), types.at(parameter.schema.as_deref()).with_required(parameter.required))
             };
             let fields: Vec<String> = parameters.iter().map(field).collect();
-            let is_needed = parameters.iter().any(|parameter| parameter.required);
-            arguments.push(format!("params: {}", Type::plain(format!("{{ {} }}", fields.join(", "))).needed(is_needed)));
+            let is_required = parameters.iter().any(|parameter| parameter.required);
+            arguments.push(format!("params: {}", Type::plain(format!("{{ {} }}", fields.join(", "))).with_required(is_required)));
         }
         if let Some(body) = &operation.body {
             let hidden: Vec<&str> = self.frozen.names().collect();
-            arguments.push(format!("body: {}", types.without(body.schema.as_deref(), &hidden).needed(body.required)));
+            arguments.push(format!("body: {}", types.without_fields(body.schema.as_deref(), &hidden).with_required(body.required)));
         }
-        let body = types.at(operation.result.as_deref()).whole();
-        Shape { arguments: arguments.join(", "), results: format!("({body}, {DETAILS})") }
+        let body = types.at(operation.result.as_deref()).to_text();
+        Signature { arguments: arguments.join(", "), results: format!("({body}, {DETAILS})") }
     }
 
-    /// All else that is known of a function.
+    /// Returns the method, the path, the description and the parameters of an operation.
     pub fn describe(&self, operation: &Operation) -> String {
         let mut text = format!("{} {}", operation.method, operation.path);
         if operation.deprecated {
@@ -50,7 +50,7 @@ impl Api {
                 let _ = write!(text, "\n\n{}", part.trim());
             }
         }
-        let lines: Vec<String> = self.visible(operation).filter_map(line).collect();
+        let lines: Vec<String> = self.visible_parameters(operation).filter_map(parameter_line).collect();
         if !lines.is_empty() {
             let _ = write!(text, "\n\nparams:\n{}", lines.join("\n"));
         }
@@ -62,16 +62,16 @@ impl Api {
     }
 }
 
-/// What there is to say of a parameter beyond its type.
-fn line(parameter: &Parameter) -> Option<String> {
-    let place = match parameter.place {
-        Place::Path => "path",
-        Place::Query => "query",
-        Place::Header => "header",
-        Place::Cookie => "cookie",
+/// Returns the description and the default of a parameter, if it has either.
+fn parameter_line(parameter: &Parameter) -> Option<String> {
+    let location = match parameter.location {
+        ParameterLocation::Path => "path",
+        ParameterLocation::Query => "query",
+        ParameterLocation::Header => "header",
+        ParameterLocation::Cookie => "cookie",
     };
     let default = parameter.default.as_ref().map(|default| format!("default {default}"));
     let description = Some(collapse_whitespace(&parameter.description)).filter(|text| !text.is_empty());
-    let said: Vec<String> = [description, default].into_iter().flatten().collect();
-    (!said.is_empty()).then(|| format!("  {} ({place}): {}", parameter.name, said.join("; ")))
+    let details: Vec<String> = [description, default].into_iter().flatten().collect();
+    (!details.is_empty()).then(|| format!("  {} ({location}): {}", parameter.name, details.join("; ")))
 }

@@ -1,31 +1,37 @@
-//! Specifications of HTTP APIs, whose operations scripts call as functions.
+//! HTTP APIs with an OpenAPI specification. Scripts call their operations as functions.
 
 mod body;
 mod docs;
+pub mod load;
+mod media_type;
 mod operation;
-mod parse;
+mod parameter_style;
+mod parameters;
 mod request;
+mod request_body;
 mod response;
-mod scheme;
-mod style;
+mod security_scheme;
+mod server_url;
+mod specification;
 
 pub use operation::Operation;
-pub use parse::MAX_SIZE;
 
 use super::{
-    check::Checks,
     docs::summary,
-    document::{Document, Node, SpecError},
+    document::{Document, Node},
     egress::Egress,
-    filter::Filter,
-    frozen::{Frozen, declares},
-    names::{Distinct, snake_case},
+    error::{SpecError, available},
+    filter::FunctionFilter,
+    frozen_params::{FrozenParams, declares_property},
+    names::{DistinctNames, snake_case},
     secret::Secret,
+    validation::Schemas,
 };
 use crate::functions::{FunctionResponse, FunctionValue, ResponseBudget};
-use body::Body;
-use operation::{Found, Parameter};
-use scheme::Scheme;
+use body::RequestBody;
+use operation::UnnamedOperation;
+use parameters::Parameter;
+use security_scheme::SecurityScheme;
 use serde_json::{Map, Value};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -33,241 +39,204 @@ use std::{
 };
 use url::Url;
 
-/// Bytes of a tag, and how many of them are told.
-const MAX_TAG: usize = 60;
+/// The length of a tag in bytes, and the number of tags. Longer and further ones are not listed.
+const MAX_TAG_LENGTH: usize = 60;
 const MAX_TAGS: usize = 10_000;
 
 /// Operations by the names of their functions.
 type Operations = BTreeMap<String, Arc<Operation>>;
 
-/// What the host's owner says of an API.
+/// The options of an API, with the credential and the filter resolved.
 #[derive(Debug, Default)]
-pub struct Settings {
-    /// In place of the specification's server.
+pub struct ApiSettings {
+    /// The URL of the API, instead of the servers in the specification.
     pub base_url: Option<Url>,
-    /// Where the specification was fetched from: its server may be written relative to that.
+    /// The URL of the specification. A server in the specification may be relative to it.
     pub origin: Option<Url>,
-    /// Shown to the API, unless a call brings its own.
+    /// The credential, unless a run has its own.
     pub secret: Option<Secret>,
-    /// Which of the specification's security schemes the secret is for; without it, the one that an operation asks for.
+    /// The security scheme that the credential is for. Without it, each operation uses the first scheme that it requires.
     pub scheme: Option<String>,
     pub allow_private: bool,
-    /// Which functions there are; those that change nothing are GET, HEAD and OPTIONS.
-    pub filter: Filter,
-    /// Parameters that scripts neither see nor set. Some operation must have each.
+    /// Operations with the method GET, HEAD or OPTIONS count as read-only.
+    pub filter: FunctionFilter,
+    /// The frozen parameters of this API. At least one operation must have each of them.
     pub frozen: Map<String, Value>,
-    /// The same for all APIs; this one need not have them.
+    /// The frozen parameters of all APIs and MCP servers.
     pub frozen_everywhere: Map<String, Value>,
 }
 
-/// An API: its functions, and the way to its server.
+/// An API: its functions, and the client for its server.
 pub struct Api {
-    /// What scripts call it by.
+    /// The name in the options.
     pub name: String,
-    /// With its version.
+    /// The title and version of the specification.
     pub title: String,
-    /// By the names of their functions.
     pub operations: Operations,
-    /// Operations that did not get the name they wished for.
+    /// A line for each operation that did not get its preferred name.
     pub clashes: Vec<String>,
     document: Arc<Document>,
-    base: Url,
-    frozen: Frozen,
-    checks: Checks,
+    base_url: Url,
+    frozen: FrozenParams,
+    schemas: Schemas,
     egress: Egress,
-    schemes: Vec<(String, Scheme)>,
-    scheme: Option<String>,
+    security_schemes: Vec<(String, SecurityScheme)>,
+    /// The name of the scheme that the options select.
+    selected_scheme: Option<String>,
     secret: Option<Secret>,
 }
 
 impl Api {
-    /// Reads a specification.
-    ///
-    /// # Errors
-    ///
-    /// When it is none, or can't be used as it is.
-    pub fn load(name: &str, bytes: &[u8], settings: Settings) -> Result<Self, SpecError> {
-        let document = Arc::new(parse::parse(bytes)?);
-        let base = base(&document, &settings)?;
-        let (operations, clashes) = operations(&document, &settings)?;
-        let schemes = scheme::schemes(&document.root())?;
-        check_scheme(&settings, &schemes, &operations)?;
-        let checks = Checks::new(Arc::clone(&document));
-        check_frozen(&settings, &operations, &checks, &document)?;
-        let frozen = Frozen::new(&settings.frozen_everywhere, &settings.frozen);
+    /// Parses a specification, and checks the settings against it.
+    pub fn parse(name: &str, bytes: &[u8], settings: ApiSettings) -> Result<Self, SpecError> {
+        let document = Arc::new(specification::parse(bytes)?);
+        let base_url = server_url::base_url(&document, &settings)?;
+        let (operations, clashes) = named_operations(&document, &settings)?;
+        let security_schemes = security_scheme::security_schemes(&document.root())?;
+        check_scheme(&settings, &security_schemes, &operations)?;
+        let schemas = Schemas::new(Arc::clone(&document));
+        check_frozen(&settings, &operations, &schemas, &document)?;
+        let frozen = FrozenParams::new(&settings.frozen_everywhere, &settings.frozen);
         let root = document.root();
         let info = root.get("info").unwrap_or_else(|| root.clone());
-        let text = |key: &str| info.text(key).to_owned();
+        let title = summary(&[&format!("{} {}", info.text("title"), info.text("version"))]);
         Ok(Self {
             name: name.to_owned(),
-            title: summary(&[&format!("{} {}", text("title"), text("version"))]),
+            title,
             operations,
             clashes,
-            base,
+            base_url,
             frozen,
-            checks,
+            schemas,
             egress: Egress::new(settings.allow_private),
-            schemes,
-            scheme: settings.scheme,
+            security_schemes,
+            selected_scheme: settings.scheme,
             secret: settings.secret,
             document,
         })
     }
 
-    /// What a parameter is, if scripts may neither see nor set it.
-    fn frozen(&self, parameter: &Parameter) -> Option<&Value> {
+    /// Returns the frozen value of a parameter.
+    fn frozen_value(&self, parameter: &Parameter) -> Option<&Value> {
         self.frozen.get(&parameter.name).or_else(|| self.frozen.get(&parameter.key))
     }
 
-    /// Topics that its functions are sorted under; one that is no word is left out.
+    /// Returns the tags of the operations.
     pub fn tags(&self) -> BTreeSet<String> {
         let all = self.operations.values().flat_map(|operation| &operation.tags);
-        all.filter(|tag| tag.len() <= MAX_TAG).take(MAX_TAGS).cloned().collect()
+        all.filter(|tag| tag.len() <= MAX_TAG_LENGTH).take(MAX_TAGS).cloned().collect()
     }
 
-    /// What the body of an operation is to be like.
-    fn body_schema(&self, body: &Body) -> Option<Node<'_>> {
-        self.document.at(body.schema.as_deref()?)?.resolve().ok()
+    fn body_schema(&self, body: &RequestBody) -> Option<Node<'_>> {
+        body_schema(&self.document, body)
     }
 
-    /// The parameters that scripts see.
-    fn visible<'a>(&'a self, operation: &'a Operation) -> impl Iterator<Item = &'a Parameter> {
-        operation.parameters.iter().filter(|parameter| self.frozen(parameter).is_none())
+    /// Returns the parameters that scripts can see.
+    fn visible_parameters<'a>(&'a self, operation: &'a Operation) -> impl Iterator<Item = &'a Parameter> {
+        operation.parameters.iter().filter(|parameter| self.frozen_value(parameter).is_none())
     }
 
-    /// Calls a function, with a credential of the caller's or the API's own. An error is the text that the script raises.
-    ///
-    /// # Errors
-    ///
-    /// When the arguments do not fit, the server can't be reached, or says no.
+    /// Calls an operation with the credential of the run, or else with that of the API. An error is the message for the script.
     pub async fn call(
         &self,
         operation: &Operation,
         arguments: Vec<FunctionValue>,
         secret: Option<&Secret>,
-        room: &ResponseBudget,
+        budget: &ResponseBudget,
     ) -> Result<FunctionResponse, String> {
         let secret = secret.or(self.secret.as_ref());
         let mut request = request::build(self, operation, arguments)?;
-        if let (Some(secret), Some(scheme)) = (secret, self.scheme_of(operation)) {
-            scheme.show(secret, &mut request)?;
+        if let (Some(secret), Some(scheme)) = (secret, self.scheme_for(operation)) {
+            scheme.authorize(&mut request, secret)?;
         }
-        let answer = self.egress.send(request, room).await?;
-        response::read(answer, secret)
+        let response = self.egress.send(request, budget).await?;
+        response::decode(response, secret)
     }
 
-    /// The scheme that the owner chose, or the first that the operation asks for; a bearer token where the specification names none.
+    /// Returns the scheme that the options select, or the first one that the operation requires. The default is a bearer token.
     ///
-    /// Security: a server that an operation names for itself, elsewhere, is shown none.
-    fn scheme_of(&self, operation: &Operation) -> Option<&Scheme> {
-        if operation.server.as_ref().is_some_and(|server| server.origin() != self.base.origin()) {
+    /// Security: an operation with a server of its own gets no credential if that server has another origin than the API.
+    fn scheme_for(&self, operation: &Operation) -> Option<&SecurityScheme> {
+        if operation.server.as_ref().is_some_and(|server| server.origin() != self.base_url.origin()) {
             return None;
         }
-        let named = |name: &String| self.schemes.iter().find(|(known, _)| known == name).map(|(_, scheme)| scheme);
-        if let Some(name) = &self.scheme {
-            return named(name);
+        let find = |name: &String| self.security_schemes.iter().find(|(known, _)| known == name).map(|(_, scheme)| scheme);
+        if let Some(name) = &self.selected_scheme {
+            return find(name);
         }
         match &operation.security {
-            Some(alternatives) => alternatives.iter().flatten().find_map(named),
-            None => Some(self.schemes.first().map_or(&Scheme::Bearer, |(_, scheme)| scheme)),
+            Some(alternatives) => alternatives.iter().flatten().find_map(find),
+            None => Some(self.security_schemes.first().map_or(&SecurityScheme::Bearer, |(_, scheme)| scheme)),
         }
     }
 }
 
-/// The operations that are functions, by name, and those that did not get the name they wished for.
-fn operations(document: &Document, settings: &Settings) -> Result<(Operations, Vec<String>), SpecError> {
-    let mut names = Distinct::default();
+fn body_schema<'a>(document: &'a Document, body: &RequestBody) -> Option<Node<'a>> {
+    document.at(body.schema.as_deref()?)?.resolve().ok()
+}
+
+/// Returns the operations that the filter allows, by name, and a line for each that did not get its preferred name.
+fn named_operations(document: &Document, settings: &ApiSettings) -> Result<(Operations, Vec<String>), SpecError> {
+    let mut names = DistinctNames::default();
     let mut operations = BTreeMap::new();
-    let mut known = Vec::new();
-    for Found { wished, mut operation } in operation::all(document)? {
-        let place = format!("{} {}", operation.method, operation.path);
-        operation.name = names.take(snake_case(&wished), &place);
-        // The owner's word on where the API is holds for all of it.
+    let mut all_names = Vec::new();
+    for UnnamedOperation { id, mut operation } in operation::operations(document)? {
+        let endpoint = format!("{} {}", operation.method, operation.path);
+        operation.name = names.assign(snake_case(&id), &endpoint);
+        // `base_url` overrides the servers of operations too.
         if let (Some(server), None) = (&operation.server_text, &settings.base_url) {
-            operation.server = Some(parse_server(server, settings).map_err(|error| error.at(&place))?);
+            operation.server = Some(server_url::parse_server(server, settings).map_err(|error| error.at(&endpoint))?);
         }
-        let is_safe = matches!(operation.method.as_str(), "GET" | "HEAD" | "OPTIONS");
-        let all_names = [operation.name.clone(), snake_case(&wished), wished];
-        if settings.filter.lets(&all_names, is_safe) {
+        let is_read_only = matches!(operation.method.as_str(), "GET" | "HEAD" | "OPTIONS");
+        let aliases = [operation.name.clone(), snake_case(&id), id];
+        if settings.filter.allows(&aliases, is_read_only) {
             operations.insert(operation.name.clone(), Arc::new(operation));
         }
-        known.extend(all_names);
+        all_names.extend(aliases);
     }
-    match settings.filter.without_use(&known) {
-        Some(pattern) => Err(SpecError::new(format!("allow or deny: no function fits '{pattern}'"))),
+    match settings.filter.unused_pattern(&all_names) {
+        Some(pattern) => Err(SpecError::new(format!("allow or deny: no function matches '{pattern}'"))),
         None => Ok((operations, names.clashes)),
     }
 }
 
-/// Which security scheme the credential is for must be clear.
-fn check_scheme(settings: &Settings, schemes: &[(String, Scheme)], operations: &Operations) -> Result<(), SpecError> {
+/// Checks that it is clear which security scheme the credential is for.
+fn check_scheme(settings: &ApiSettings, schemes: &[(String, SecurityScheme)], operations: &Operations) -> Result<(), SpecError> {
     let known: Vec<&str> = schemes.iter().map(|(name, _)| name.as_str()).collect();
     match &settings.scheme {
         Some(wanted) if !known.contains(&wanted.as_str()) => {
-            let known = if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
-            Err(SpecError::new(format!("there is no security scheme '{wanted}'; {known}")))
+            Err(SpecError::new(format!("auth_scheme: there is no security scheme '{wanted}'; {}", available(known))))
         }
         None if settings.secret.is_some() && known.len() > 1 && operations.values().any(|operation| operation.security.is_none()) => {
-            let advice = format!("name one of {} as auth_scheme", known.join(", "));
-            Err(SpecError::new(format!("it does not say which security scheme an operation wants; {advice}")))
+            let advice = format!("set auth_scheme to one of {}", known.join(", "));
+            Err(SpecError::new(format!("the specification does not say which security scheme an operation uses; {advice}")))
         }
         _ => Ok(()),
     }
 }
 
-/// A name that is misspelt would leave the parameter to scripts, and a value that does not fit would be shown to them.
-fn check_frozen(settings: &Settings, operations: &Operations, checks: &Checks, document: &Document) -> Result<(), SpecError> {
-    let frozen = Frozen::new(&settings.frozen_everywhere, &settings.frozen);
+/// Checks the names and values of frozen parameters.
+///
+/// A misspelled name would leave the parameter to scripts. An invalid value would be shown to them in an error message.
+fn check_frozen(settings: &ApiSettings, operations: &Operations, schemas: &Schemas, document: &Document) -> Result<(), SpecError> {
+    let frozen = FrozenParams::new(&settings.frozen_everywhere, &settings.frozen);
     let mut unknown: BTreeSet<&str> = settings.frozen.keys().map(String::as_str).collect();
     for operation in operations.values() {
         for parameter in &operation.parameters {
             for name in [&parameter.name, &parameter.key] {
                 unknown.remove(name.as_str());
                 if let (Some(value), Some(schema)) = (frozen.get(name), &parameter.schema) {
-                    let wrong = |error| SpecError::new(format!("frozen_params: {}: {error}", operation.name));
-                    checks.check(schema, value, name).map_err(wrong)?;
+                    let invalid = |error| SpecError::new(format!("frozen_params: {}: {error}", operation.name));
+                    schemas.validate(schema, value, name).map_err(invalid)?;
                 }
             }
         }
-        let body = operation.body.as_ref().and_then(|body| document.at(body.schema.as_deref()?)?.resolve().ok());
-        if let Some(body) = body {
-            unknown.retain(|name| !declares(&body, name));
+        if let Some(schema) = operation.body.as_ref().and_then(|body| body_schema(document, body)) {
+            unknown.retain(|name| !declares_property(&schema, name));
         }
     }
     match unknown.first() {
         Some(name) => Err(SpecError::new(format!("frozen_params: no function has a parameter '{name}'"))),
         None => Ok(()),
     }
-}
-
-/// Where the API is: as its owner says, or as the specification does.
-fn base(document: &Document, settings: &Settings) -> Result<Url, SpecError> {
-    if let Some(url) = &settings.base_url {
-        return check_server(url.clone());
-    }
-    let Some(text) = operation::server(&document.root()) else {
-        return match &settings.origin {
-            Some(origin) => check_server(origin.join("/").map_err(|_| SpecError::new("its own address has no root"))?),
-            None => Err(SpecError::new("it names no server; set base_url")),
-        };
-    };
-    parse_server(&text, settings)
-}
-
-fn parse_server(text: &str, settings: &Settings) -> Result<Url, SpecError> {
-    let parsed = match &settings.origin {
-        Some(origin) => origin.join(text),
-        None => Url::parse(text),
-    };
-    check_server(parsed.map_err(|_| SpecError::new(format!("its server '{text}' is no address; set base_url")))?)
-}
-
-fn check_server(url: Url) -> Result<Url, SpecError> {
-    let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
-    if !matches!(url.scheme(), "http" | "https") || !url.has_host() || !is_plain {
-        return Err(SpecError::new(format!(
-            "its server '{url}' must be http or https, without a user, a query or a fragment; set base_url"
-        )));
-    }
-    Ok(url)
 }

@@ -1,8 +1,8 @@
-//! An MCP server for the tests: over standard streams, or with `--http` over HTTP, where it says its address first.
+//! An MCP server for tests, over stdio or with `--http` over HTTP. It prints its HTTP address first.
 //!
-//! What it leaves behind is in the folder that the variable MARKS names.
+//! It writes marker files into the directory in the environment variable `MARKERS`.
 
-#![expect(clippy::disallowed_methods, clippy::expect_used, reason = "a program of the tests")]
+#![expect(clippy::disallowed_methods, clippy::expect_used, reason = "a test program")]
 
 use axum::Router;
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
@@ -29,12 +29,12 @@ use tokio::net::TcpListener;
 
 #[derive(Clone, Default)]
 struct Server {
-    has_grown: Arc<AtomicBool>,
+    has_new_tool: Arc<AtomicBool>,
 }
 
-/// A file that tells the test what happened here.
-fn mark(name: &str) -> PathBuf {
-    PathBuf::from(std::env::var_os("MARKS").expect("a folder for marks")).join(name)
+/// Returns the path of a marker file, which a test reads.
+fn marker(name: &str) -> PathBuf {
+    PathBuf::from(std::env::var_os("MARKERS").expect("MARKERS is set")).join(name)
 }
 
 fn tool(name: &'static str, description: &'static str, properties: Value) -> Tool {
@@ -53,21 +53,21 @@ impl Server {
         }));
         let mut tools = vec![
             Tool::new("add", "Adds two numbers", numbers).with_raw_output_schema(Arc::new(sum)),
-            tool("sayIt", "Says a text again", json!({ "text": { "type": "string" } })),
-            tool("say-it", "Has nearly the name of another", json!({})),
-            tool("snapshot", "Shows a snapshot", json!({})),
-            tool("several", "Gives several contents", json!({})),
+            tool("sayIt", "Echoes a text", json!({ "text": { "type": "string" } })),
+            tool("say-it", "Has the same name in snake case as another tool", json!({})),
+            tool("picture", "Returns an image", json!({})),
+            tool("several", "Returns several content blocks", json!({})),
             tool("fail", "Fails", json!({})),
-            tool("refuse", "Is refused by the protocol", json!({})),
-            tool("wait", "Never answers", json!({})),
-            tool("crash", "Ends the server", json!({})),
-            tool("crash_once", "Ends the server the first time", json!({})).with_annotations(ToolAnnotations::new().read_only(true)),
-            tool("grow", "Makes another tool", json!({})),
-            tool("environment", "Tells the names of all variables", json!({})),
-            tool("authorization", "Tells what it was shown", json!({})),
+            tool("reject", "Returns a protocol error", json!({})),
+            tool("wait", "Never responds", json!({})),
+            tool("crash", "Crashes the server", json!({})),
+            tool("crash_once", "Crashes the server the first time", json!({})).with_annotations(ToolAnnotations::new().read_only(true)),
+            tool("grow", "Adds a tool", json!({})),
+            tool("environment", "Returns the names of all environment variables", json!({})),
+            tool("authorization", "Returns the authorization header", json!({})),
         ];
-        if self.has_grown.load(Ordering::SeqCst) {
-            tools.push(tool("grown", "Was not there before", json!({})));
+        if self.has_new_tool.load(Ordering::SeqCst) {
+            tools.push(tool("grown", "Is added by grow", json!({})));
         }
         tools
     }
@@ -91,29 +91,29 @@ impl ServerHandler for Server {
             "add" => CallToolResult::structured(json!({ "sum": number("a") + number("b") })),
             "sayIt" => text(arguments["text"].as_str().unwrap_or("nothing")),
             "say-it" => text("the other one"),
-            "snapshot" => CallToolResult::success(vec![ContentBlock::image("AAEC", "image/png")]),
+            "picture" => CallToolResult::success(vec![ContentBlock::image("AAEC", "image/png")]),
             "several" => {
                 let link = ContentBlock::resource_link(Resource::new("https://example.com/a", "a"));
                 CallToolResult::success(vec![ContentBlock::text("one"), link])
             }
             "fail" => CallToolResult::error(vec![ContentBlock::text("it does not work"), ContentBlock::text("at all")]),
-            "refuse" => return Err(ErrorData::invalid_params("not like this", None)),
+            "reject" => return Err(ErrorData::invalid_params("not like this", None)),
             "wait" => {
-                fs::write(mark("waiting"), "").expect("a mark");
+                fs::write(marker("waiting"), "").expect("the marker file is written");
                 context.ct.cancelled().await;
-                fs::write(mark("cancelled"), "").expect("a mark");
+                fs::write(marker("cancelled"), "").expect("the marker file is written");
                 text("too late")
             }
             "crash" => std::process::abort(),
             "crash_once" => {
-                if !mark("crashed").exists() {
-                    fs::write(mark("crashed"), "").expect("a mark");
+                if !marker("crashed").exists() {
+                    fs::write(marker("crashed"), "").expect("the marker file is written");
                     std::process::abort();
                 }
                 text("this time it is fine")
             }
             "grow" => {
-                self.has_grown.store(true, Ordering::SeqCst);
+                self.has_new_tool.store(true, Ordering::SeqCst);
                 let _ = context.peer.notify_tool_list_changed().await;
                 text("there is more now")
             }
@@ -125,9 +125,9 @@ impl ServerHandler for Server {
             }
             "authorization" => {
                 let parts = context.extensions.get::<http::request::Parts>();
-                let shown = parts.and_then(|parts| parts.headers.get("authorization")).and_then(|value| value.to_str().ok());
-                fs::write(mark("authorization"), shown.unwrap_or_default()).expect("a mark");
-                CallToolResult::structured(json!({ "shown": shown }))
+                let received = parts.and_then(|parts| parts.headers.get("authorization")).and_then(|value| value.to_str().ok());
+                fs::write(marker("authorization"), received.unwrap_or_default()).expect("the marker file is written");
+                CallToolResult::structured(json!({ "received": received }))
             }
             _ => return Err(ErrorData::invalid_params("there is no such tool", None)),
         }
@@ -139,11 +139,11 @@ impl ServerHandler for Server {
 async fn main() {
     if std::env::args().nth(1).as_deref() != Some("--http") {
         let running = Server::default().serve(stdio()).await.expect("a client");
-        running.waiting().await.expect("an end");
+        running.waiting().await.expect("the server ends");
         return;
     }
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    writeln!(std::io::stdout(), "{}", listener.local_addr().expect("an address")).expect("somebody reads");
+    writeln!(std::io::stdout(), "{}", listener.local_addr().expect("an address")).expect("standard output is open");
     let server = Server::default();
     let service = StreamableHttpService::new(move || Ok(server.clone()), Arc::<LocalSessionManager>::default(), Default::default());
     let router = Router::new().fallback_service(service);

@@ -1,4 +1,4 @@
-//! What this program is to another MCP server: a client that only calls tools.
+//! The client side of an MCP connection. It only calls tools, and offers nothing to the server.
 
 use rmcp::{
     ClientHandler, RoleClient,
@@ -8,13 +8,14 @@ use rmcp::{
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// A client that hears of changed tools, and has nothing to offer to the server.
+/// Receives notifications of a server.
 #[derive(Clone, Default)]
-pub struct Client {
+pub struct Handler {
+    /// Notified when the tools of the server have changed.
     pub tools_changed: Arc<Notify>,
 }
 
-impl ClientHandler for Client {
+impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         ClientConfig::new(ClientCapabilities::default(), Implementation::new("toolscript", env!("CARGO_PKG_VERSION")))
     }

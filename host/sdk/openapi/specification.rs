@@ -1,39 +1,42 @@
-//! A specification as it was written: JSON or YAML, of OpenAPI 3.0 or 3.1.
+//! Parses OpenAPI 3.0 and 3.1 specifications in JSON and YAML.
 
-use crate::sdk::document::{Document, SpecError, change_schemas};
+use crate::sdk::{
+    document::{Document, change_schemas},
+    error::SpecError,
+};
 use serde_json::{Map, Value};
 
-/// Bytes of a specification. The largest public ones have some 10 MiB.
+/// The size of a specification in bytes. The largest public ones have about 10 MiB.
 pub const MAX_SIZE: usize = 32 << 20;
 
-/// Reads JSON or YAML. Its schemas become those of 3.1, whichever it was.
+/// Parses a specification. The schemas of version 3.0 are converted to those of 3.1.
 pub fn parse(bytes: &[u8]) -> Result<Document, SpecError> {
     if bytes.len() > MAX_SIZE {
-        return Err(SpecError::new(format!("it is more than {MAX_SIZE} bytes")));
+        return Err(SpecError::new(format!("the specification is larger than {MAX_SIZE} bytes")));
     }
-    let text = str::from_utf8(bytes).map_err(|_| SpecError::new("it is not UTF-8"))?;
+    let text = str::from_utf8(bytes).map_err(|_| SpecError::new("the specification is not UTF-8"))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut root: Value = if text.trim_start().starts_with('{') {
-        // YAML may begin so too.
-        serde_json::from_str(text).or_else(|error| from_yaml(text).map_err(|_| SpecError::new(format!("it is not JSON: {error}"))))?
+        // YAML may start with a brace too.
+        serde_json::from_str(text).or_else(|error| from_yaml(text).map_err(|_| SpecError::new(format!("invalid JSON: {error}"))))?
     } else {
         from_yaml(text)?
     };
     if check_version(&root)? == Version::V30 {
-        change_schemas(&mut root, &modernise);
+        change_schemas(&mut root, &convert_from_v30);
     }
     Ok(Document::new(root))
 }
 
 fn check_version(root: &Value) -> Result<Version, SpecError> {
     if root.get("swagger").is_some() {
-        return Err(SpecError::new("it is Swagger 2; convert it to OpenAPI 3 first"));
+        return Err(SpecError::new("Swagger 2 is not supported; convert the specification to OpenAPI 3"));
     }
     match root.get("openapi").and_then(Value::as_str) {
         Some(version) if version.starts_with("3.0.") || version == "3.0" => Ok(Version::V30),
         Some(version) if version.starts_with("3.1.") || version == "3.1" => Ok(Version::V31),
-        Some(version) => Err(SpecError::new(format!("it is OpenAPI {version}; 3.0 and 3.1 are understood"))),
-        None => Err(SpecError::new("it has no `openapi` version: is it an OpenAPI specification?")),
+        Some(version) => Err(SpecError::new(format!("OpenAPI {version} is not supported; use 3.0 or 3.1"))),
+        None => Err(SpecError::new("the `openapi` version is missing; is this an OpenAPI specification?")),
     }
 }
 
@@ -44,25 +47,25 @@ enum Version {
 }
 
 fn from_yaml(text: &str) -> Result<Value, SpecError> {
-    // Large, but not without an end: aliases can make megabytes of a few lines.
+    // Large specifications are allowed, but a few lines of aliases must not expand without limit.
     let mut budget = serde_saphyr::Budget::default();
     budget.max_events = 20_000_000;
     budget.max_nodes = 10_000_000;
     budget.max_depth = 256;
     let mut options = serde_saphyr::Options::default();
     options.budget = Some(budget);
-    // As YAML 1.2 has it: `no` is Norway.
+    // As in YAML 1.2, where `no` is a string.
     options.strict_booleans = true;
     serde_saphyr::from_str_with_options(text, options)
-        .map_err(|error| SpecError::new(format!("it is not YAML: {}", first_line(&error.to_string()))))
+        .map_err(|error| SpecError::new(format!("invalid YAML: {}", first_line(&error.to_string()))))
 }
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// Writes what 3.0 says of schemas as 3.1 does: `nullable`, and limits that are exclusive.
-fn modernise(schema: &mut Map<String, Value>) {
+/// Converts a schema of version 3.0 to version 3.1: `nullable` and exclusive limits.
+fn convert_from_v30(schema: &mut Map<String, Value>) {
     for (exclusive, limit) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         if let Some(Value::Bool(is_exclusive)) = schema.get(exclusive) {
             let is_exclusive = *is_exclusive;

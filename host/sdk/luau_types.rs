@@ -1,9 +1,9 @@
-//! Schemas as types of Luau, for people, editors and models.
+//! Converts JSON schemas to Luau types, for people, editors and models.
 
 use super::{
     document::{Document, Node},
-    frozen::declares,
-    names::{Distinct, is_keyword},
+    frozen_params::declares_property,
+    names::{DistinctNames, is_keyword},
 };
 use serde_json::Value;
 use std::{
@@ -11,124 +11,124 @@ use std::{
     fmt::Write as _,
 };
 
-/// Schemas inside of schemas, without a name of their own, that are written out.
+/// The depth of nested schemas without a name. A deeper schema becomes `any`.
 const MAX_DEPTH: usize = 6;
 
-/// Parts of one schema that are written out.
+/// The number of nested schemas in one type. Further ones become `any`.
 const MAX_NODES: usize = 2000;
 
-/// Where schemas have names.
-const NAMED: [&str; 3] = ["#/components/schemas/", "#/$defs/", "#/definitions/"];
+/// The locations of schemas with names.
+const NAMED_SCHEMAS: [&str; 3] = ["#/components/schemas/", "#/$defs/", "#/definitions/"];
 
-/// What a schema without anything to say is.
+/// The type of a schema without constraints.
 const ANY: &str = "any";
 
-/// Types that refer to each other, by their names.
+/// The types of one document. They refer to each other by name.
 pub struct Types<'a> {
     document: &'a Document,
-    /// In front of all names, as other documents may have the same.
+    /// The prefix of all names, because other documents may have types of the same name.
     prefix: String,
-    distinct: Distinct,
-    /// Names by where their schemas are.
+    distinct: DistinctNames,
+    /// The names of types by the pointers of their schemas.
     names: BTreeMap<String, String>,
-    /// Names that are referred to and not defined yet, with where their schema is.
-    wanted: BTreeMap<String, String>,
+    /// The pointers of schemas by the names of types that are used but not defined yet.
+    undefined: BTreeMap<String, String>,
     defined: BTreeSet<String>,
-    /// Parts of a schema that may still be written out.
-    room: usize,
+    /// The number of nested schemas that the current type may still have.
+    nodes_left: usize,
 }
 
-/// A type, and whether it is several in one, which needs brackets in some places.
+/// A type in Luau syntax.
 pub struct Type {
     text: String,
-    is_union: bool,
+    /// The type is a union or an intersection, so it needs parentheses inside another type.
+    is_compound: bool,
     is_optional: bool,
 }
 
 impl Type {
     pub fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_union: false, is_optional: false }
+        Self { text: text.into(), is_compound: false, is_optional: false }
     }
 
-    fn bracketed(&self) -> String {
-        if self.is_union { format!("({})", self.text) } else { self.text.clone() }
+    fn parenthesized(&self) -> String {
+        if self.is_compound { format!("({})", self.text) } else { self.text.clone() }
     }
 
-    /// The same, which may be nil unless it is needed.
-    pub fn needed(mut self, is_needed: bool) -> String {
-        self.is_optional |= !is_needed;
-        self.whole()
+    /// Returns the text of the type, optional unless it is required.
+    pub fn with_required(mut self, is_required: bool) -> String {
+        self.is_optional |= !is_required;
+        self.to_text()
     }
 
-    /// With the mark of what may be nil.
-    pub fn whole(&self) -> String {
+    /// Returns the text of the type, with `?` if it is optional.
+    pub fn to_text(&self) -> String {
         match (self.is_optional, self.text.as_str()) {
             (true, ANY | "nil") | (false, _) => self.text.clone(),
-            (true, _) => format!("{}?", self.bracketed()),
+            (true, _) => format!("{}?", self.parenthesized()),
         }
     }
 }
 
 impl<'a> Types<'a> {
-    /// Types of a document, whose names begin with `prefix`.
+    /// Creates the types of a document, with names that begin with `prefix`.
     pub fn new(document: &'a Document, prefix: String) -> Self {
         Self {
             document,
             prefix,
-            distinct: Distinct::default(),
+            distinct: DistinctNames::default(),
             names: BTreeMap::new(),
-            wanted: BTreeMap::new(),
+            undefined: BTreeMap::new(),
             defined: BTreeSet::new(),
-            room: MAX_NODES,
+            nodes_left: MAX_NODES,
         }
     }
 
-    /// The type of the schema at a pointer.
+    /// Returns the type of the schema at a pointer.
     pub fn at(&mut self, pointer: Option<&str>) -> Type {
         match pointer.and_then(|pointer| self.document.at(pointer)) {
             Some(node) => {
-                self.room = MAX_NODES;
-                self.of(&node, 0)
+                self.nodes_left = MAX_NODES;
+                self.convert(&node, 0)
             }
             None => Type::plain(ANY),
         }
     }
 
-    /// The same for an object, without some of its fields.
-    pub fn without(&mut self, pointer: Option<&str>, hidden: &[&str]) -> Type {
+    /// Returns the type of an object without some of its fields.
+    pub fn without_fields(&mut self, pointer: Option<&str>, hidden: &[&str]) -> Type {
         let node = pointer.and_then(|pointer| self.document.at(pointer)).and_then(|node| node.resolve().ok());
-        match node.filter(|node| hidden.iter().any(|name| declares(node, name)) && node.value.get("properties").is_some()) {
+        match node.filter(|node| hidden.iter().any(|name| declares_property(node, name)) && node.value.get("properties").is_some()) {
             Some(node) => {
-                self.room = MAX_NODES;
+                self.nodes_left = MAX_NODES;
                 Type::plain(self.object(&node, 0, hidden))
             }
             None => self.at(pointer),
         }
     }
 
-    /// Definitions of all names that were referred to since the last time, and of those that they refer to, as far as they have so many
-    /// bytes.
-    pub fn definitions(&mut self, most: usize) -> String {
+    /// Returns the definitions of all types that were used since the last call, and of the types that those use. Stops after `max_bytes`.
+    pub fn definitions(&mut self, max_bytes: usize) -> String {
         let mut text = String::new();
-        while text.len() <= most
-            && let Some((name, pointer)) = self.wanted.pop_first()
+        while text.len() <= max_bytes
+            && let Some((name, pointer)) = self.undefined.pop_first()
         {
             self.defined.insert(name.clone());
             let Some(node) = self.document.at(&pointer) else { continue };
-            self.room = MAX_NODES;
-            let definition = self.of(&node, 0).whole();
+            self.nodes_left = MAX_NODES;
+            let definition = self.convert(&node, 0).to_text();
             let _ = writeln!(text, "export type {name} = {definition}");
         }
         text
     }
 
-    fn of(&mut self, node: &Node<'_>, depth: usize) -> Type {
-        self.room = self.room.saturating_sub(1);
-        if depth > MAX_DEPTH || self.room == 0 {
+    fn convert(&mut self, node: &Node<'_>, depth: usize) -> Type {
+        self.nodes_left = self.nodes_left.saturating_sub(1);
+        if depth > MAX_DEPTH || self.nodes_left == 0 {
             return Type::plain(ANY);
         }
         if let Some(reference) = node.value.get("$ref").and_then(Value::as_str) {
-            return self.referred(reference, node);
+            return self.named(reference, node);
         }
         if let Some(values) = node.value.get("enum").and_then(Value::as_array) {
             return union(values.iter().map(literal).collect());
@@ -138,11 +138,11 @@ impl<'a> Types<'a> {
         }
         for key in ["oneOf", "anyOf"] {
             if let Some(all) = node.get(key) {
-                return union(all.members().iter().map(|(_, node)| self.of(node, depth + 1)).collect());
+                return union(all.members().iter().map(|(_, node)| self.convert(node, depth + 1)).collect());
             }
         }
         if let Some(all) = node.get("allOf") {
-            let mut parts: Vec<String> = all.members().iter().map(|(_, node)| self.of(node, depth + 1).bracketed()).collect();
+            let mut parts: Vec<String> = all.members().iter().map(|(_, node)| self.convert(node, depth + 1).parenthesized()).collect();
             if node.value.get("properties").is_some() {
                 parts.push(self.object(node, depth, &[]));
             }
@@ -150,49 +150,49 @@ impl<'a> Types<'a> {
             return match parts.len() {
                 0 => Type::plain(ANY),
                 1 => Type::plain(parts.remove(0)),
-                _ => Type { text: parts.join(" & "), is_union: true, is_optional: false },
+                _ => Type { text: parts.join(" & "), is_compound: true, is_optional: false },
             };
         }
         match node.value.get("type") {
-            Some(Value::String(kind)) => self.of_kind(kind, node, depth),
+            Some(Value::String(kind)) => self.convert_kind(kind, node, depth),
             Some(Value::Array(kinds)) => {
-                union(kinds.iter().filter_map(Value::as_str).map(|kind| self.of_kind(kind, node, depth)).collect())
+                union(kinds.iter().filter_map(Value::as_str).map(|kind| self.convert_kind(kind, node, depth)).collect())
             }
             _ if node.value.get("properties").is_some() => Type::plain(self.object(node, depth, &[])),
-            _ if node.value.get("items").is_some() => self.of_kind("array", node, depth),
+            _ if node.value.get("items").is_some() => self.convert_kind("array", node, depth),
             _ => Type::plain(ANY),
         }
     }
 
-    /// A schema that is referred to has a name, if only that of where it is: it may refer to itself.
-    fn referred(&mut self, reference: &str, node: &Node<'_>) -> Type {
+    /// Returns the name of a referenced schema. Every referenced schema gets a name, because it may be recursive.
+    fn named(&mut self, reference: &str, node: &Node<'_>) -> Type {
         let Ok(target) = node.clone().resolve() else { return Type::plain(ANY) };
-        let named = NAMED.iter().find_map(|place| reference.strip_prefix(place)).filter(|name| !name.contains('/'));
-        let named = named.or_else(|| reference.rsplit('/').find(|part| part.contains(|letter: char| letter.is_ascii_alphabetic())));
-        let name = self.name(named.unwrap_or("Whole"), &target.pointer);
+        let schema = NAMED_SCHEMAS.iter().find_map(|location| reference.strip_prefix(location)).filter(|name| !name.contains('/'));
+        let schema = schema.or_else(|| reference.rsplit('/').find(|part| part.contains(|letter: char| letter.is_ascii_alphabetic())));
+        let name = self.name(schema.unwrap_or("Whole"), &target.pointer);
         if !self.defined.contains(&name) {
-            self.wanted.insert(name.clone(), target.pointer);
+            self.undefined.insert(name.clone(), target.pointer);
         }
         Type::plain(name)
     }
 
-    /// The name of a schema's type, which no other has.
-    fn name(&mut self, named: &str, pointer: &str) -> String {
+    /// Returns the distinct name of the type for a schema.
+    fn name(&mut self, schema: &str, pointer: &str) -> String {
         if let Some(name) = self.names.get(pointer) {
             return name.clone();
         }
-        let name = self.distinct.take(format!("{}{}", self.prefix, pascal_case(named)), named);
+        let name = self.distinct.assign(format!("{}{}", self.prefix, pascal_case(schema)), schema);
         self.names.insert(pointer.to_owned(), name.clone());
         name
     }
 
-    fn of_kind(&mut self, kind: &str, node: &Node<'_>, depth: usize) -> Type {
+    fn convert_kind(&mut self, kind: &str, node: &Node<'_>, depth: usize) -> Type {
         match kind {
             "string" | "boolean" => Type::plain(kind),
             "integer" | "number" => Type::plain("number"),
-            "null" => Type { text: "nil".into(), is_union: false, is_optional: true },
+            "null" => Type { text: "nil".into(), is_compound: false, is_optional: true },
             "array" => {
-                let items = node.get("items").map_or_else(|| ANY.into(), |items| self.of(&items, depth + 1).whole());
+                let items = node.get("items").map_or_else(|| ANY.into(), |items| self.convert(&items, depth + 1).to_text());
                 Type::plain(format!("{{ {items} }}"))
             }
             "object" => Type::plain(self.object(node, depth, &[])),
@@ -208,11 +208,11 @@ impl<'a> Types<'a> {
             if hidden.contains(&name.as_str()) {
                 continue;
             }
-            let kind = self.of(&property, depth + 1).needed(required.contains(name.as_str()));
+            let kind = self.convert(&property, depth + 1).with_required(required.contains(name.as_str()));
             fields.push(format!("{}: {kind}", key(&name)));
         }
         let others = match node.get("additionalProperties") {
-            Some(node) if node.value.is_object() => Some(self.of(&node, depth + 1).whole()),
+            Some(node) if node.value.is_object() => Some(self.convert(&node, depth + 1).to_text()),
             Some(node) if node.value == &Value::Bool(true) => Some(ANY.into()),
             _ if fields.is_empty() => Some(ANY.into()),
             _ => None,
@@ -227,7 +227,7 @@ fn literal(value: &Value) -> Type {
         Value::String(text) => Type::plain(quoted(text)),
         Value::Number(_) => Type::plain("number"),
         Value::Bool(value) => Type::plain(value.to_string()),
-        Value::Null => Type { text: "nil".into(), is_union: false, is_optional: true },
+        Value::Null => Type { text: "nil".into(), is_compound: false, is_optional: true },
         _ => Type::plain(ANY),
     }
 }
@@ -240,7 +240,7 @@ fn union(types: Vec<Type>) -> Type {
     let is_optional = types.iter().any(|kind| kind.is_optional);
     let mut texts: Vec<String> = Vec::new();
     for kind in types.iter().filter(|kind| kind.text != "nil") {
-        let text = kind.bracketed();
+        let text = kind.parenthesized();
         if !texts.contains(&text) {
             texts.push(text);
         }
@@ -248,10 +248,10 @@ fn union(types: Vec<Type>) -> Type {
     if texts.is_empty() || texts.iter().any(|text| text == ANY) {
         return Type::plain(if texts.is_empty() && is_optional { "nil" } else { ANY });
     }
-    Type { is_union: texts.len() > 1, text: texts.join(" | "), is_optional }
+    Type { is_compound: texts.len() > 1, text: texts.join(" | "), is_optional }
 }
 
-/// A key of a table's type.
+/// Returns a name as a key in a table type.
 pub fn key(name: &str) -> String {
     let is_identifier = name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
         && !name.starts_with(|character: char| character.is_ascii_digit())
@@ -260,7 +260,7 @@ pub fn key(name: &str) -> String {
     if is_identifier { name.to_owned() } else { format!("[{}]", quoted(name)) }
 }
 
-/// The name of a type: letters and digits, each word with a capital.
+/// Converts a text to Pascal case, for the name of a type. Keeps ASCII letters and digits only.
 pub fn pascal_case(text: &str) -> String {
     let words = text.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.map(|word| format!("{}{}", word[..1].to_ascii_uppercase(), &word[1..])).collect()

@@ -1,0 +1,118 @@
+//! The APIs and MCP servers from the command line and the configuration.
+
+use super::output;
+use crate::{
+    config::Config,
+    sdk::{ApiOptions, McpServerOptions, Sdk, snake_case},
+};
+use anyhow::{Context as _, Result, bail, ensure};
+use clap::Args;
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+#[derive(Args)]
+#[command(next_help_heading = "APIs")]
+pub struct ApiArguments {
+    /// Path or URL of an OpenAPI specification, whose operations scripts call as sdk.NAME.operation
+    #[arg(long = "api", value_name = "[NAME=]SPEC")]
+    apis: Vec<String>,
+
+    /// Command or URL of an MCP server, whose tools scripts call as sdk.NAME.tool
+    #[arg(long = "mcp", value_name = "NAME=COMMAND-OR-URL")]
+    servers: Vec<String>,
+
+    /// Environment variable that contains the credential of an API or MCP server
+    #[arg(long, value_name = "NAME:VARIABLE")]
+    api_auth: Vec<String>,
+
+    /// Allow private and loopback addresses for an API or MCP server
+    #[arg(long, value_name = "NAME")]
+    allow_private: Vec<String>,
+}
+
+/// The options of all APIs and MCP servers, by name.
+struct Sources {
+    apis: BTreeMap<String, ApiOptions>,
+    servers: BTreeMap<String, McpServerOptions>,
+}
+
+impl ApiArguments {
+    /// Loads the APIs and MCP servers, and prints notes on them. Returns `None` if there are none. `specifications` are more values of
+    /// `--api`.
+    pub async fn load(&self, config: &Config, specifications: &[String]) -> Result<Option<Arc<Sdk>>> {
+        let Sources { apis, servers } = self.sources(config, specifications)?;
+        if apis.is_empty() && servers.is_empty() {
+            return Ok(None);
+        }
+        let builder = Sdk::builder().frozen_params(config.frozen_params.clone());
+        let builder = apis.into_iter().fold(builder, |builder, (name, options)| builder.api(name, options));
+        let builder = servers.into_iter().fold(builder, |builder, (name, options)| builder.mcp_server(name, options));
+        let sdk = builder.build().await?;
+        for note in sdk.notes() {
+            output::print_note(&note.to_string());
+        }
+        Ok(Some(Arc::new(sdk)))
+    }
+
+    /// Merges the flags into the configuration.
+    fn sources(&self, config: &Config, specifications: &[String]) -> Result<Sources> {
+        let mut sources = Sources { apis: config.apis.clone(), servers: config.mcp_servers.clone() };
+        for given in self.apis.iter().chain(specifications) {
+            let (name, spec) = name_and_spec(given)?;
+            let previous = sources.apis.insert(name.clone(), ApiOptions::new(spec));
+            ensure!(previous.is_none(), "two APIs are named '{name}'; rename one with NAME=SPEC");
+        }
+        for given in &self.servers {
+            let (name, options) = name_and_server(given)?;
+            ensure!(sources.servers.insert(name.clone(), options).is_none(), "two MCP servers are named '{name}'; rename one");
+        }
+        for given in &self.api_auth {
+            let (name, variable) = given.split_once(':').with_context(|| format!("--api-auth {given}: write NAME:VARIABLE"))?;
+            let (auth_env, _) = sources.settings(name).with_context(|| format!("--api-auth {given}"))?;
+            *auth_env = Some(variable.to_owned());
+        }
+        for name in &self.allow_private {
+            let (_, allow_private) = sources.settings(name).with_context(|| format!("--allow-private {name}"))?;
+            *allow_private = true;
+        }
+        Ok(sources)
+    }
+}
+
+impl Sources {
+    /// Returns the settings of an API or MCP server that flags can change: `auth_env` and `allow_private`.
+    fn settings(&mut self, name: &str) -> Result<(&mut Option<String>, &mut bool)> {
+        let known: Vec<&str> = self.apis.keys().chain(self.servers.keys()).map(String::as_str).collect();
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        match (self.apis.get_mut(name), self.servers.get_mut(name)) {
+            (Some(options), _) => Ok((&mut options.auth_env, &mut options.allow_private)),
+            (None, Some(options)) => Ok((&mut options.auth_env, &mut options.allow_private)),
+            (None, None) => bail!("there is no API or MCP server '{name}'; available: {known}"),
+        }
+    }
+}
+
+/// Parses `NAME=SPEC`, or `SPEC` with the name of its file.
+fn name_and_spec(given: &str) -> Result<(String, &str)> {
+    if let Some((name, spec)) = given.split_once('=')
+        && !name.contains(['/', ':', '.'])
+    {
+        return Ok((name.to_owned(), spec));
+    }
+    let path = given.split(['?', '#']).next().unwrap_or(given);
+    let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    ensure!(!stem.is_empty(), "the API {given} has no name; write NAME={given}");
+    Ok((snake_case(stem), given))
+}
+
+/// Parses `NAME=URL`, or `NAME=COMMAND` with arguments quoted as in a shell.
+fn name_and_server(given: &str) -> Result<(String, McpServerOptions)> {
+    let (name, server) = given.split_once('=').with_context(|| format!("--mcp {given}: write NAME=COMMAND or NAME=URL"))?;
+    let options = if server.starts_with("http://") || server.starts_with("https://") {
+        McpServerOptions::url(server.parse().with_context(|| format!("--mcp {given}"))?)
+    } else {
+        let mut words = shlex::split(server).with_context(|| format!("--mcp {given}: a quote is not closed"))?.into_iter();
+        let program = words.next().with_context(|| format!("--mcp {given}: the command is missing"))?;
+        McpServerOptions::command(program).with_args(words)
+    };
+    Ok((name.to_owned(), options))
+}

@@ -1,0 +1,56 @@
+//! Luau type definitions for a language server.
+
+use super::{
+    docs::{Signature, type_prefix},
+    function::Function,
+    provider::Sdk,
+};
+use std::fmt::Write as _;
+
+/// The globals of scripts other than `sdk`.
+const GLOBALS: &str = include_str!("globals.d.luau");
+
+/// The members of `sdk` that are not functions of a source.
+const BUILT_IN_MEMBERS: &str = r#"    all: (calls: { { any } }, options: { errors: "raise" | "return" }?) -> ({ any }, { any }),
+    docs: (name: string) -> string,
+    search: (query: string) -> { { name: string, summary: string } },
+"#;
+
+impl Sdk {
+    /// Returns Luau type definitions of all functions and of the other globals of scripts, for a language server.
+    #[must_use]
+    pub fn definitions(&self) -> String {
+        let mut text = String::from(GLOBALS);
+        let mut members = String::from(BUILT_IN_MEMBERS);
+        let mut short_names = String::new();
+        let catalogue = self.catalogue();
+        let mut write = |source: &str, functions: Vec<(&str, Signature)>| {
+            let _ = writeln!(members, "    {source}: {{");
+            for (name, Signature { arguments, results }) in functions {
+                let _ = writeln!(members, "        {name}: ({arguments}) -> {results},");
+                if catalogue.get(name).is_some() {
+                    let _ = writeln!(short_names, "    {name}: ({arguments}) -> {results},");
+                }
+            }
+            members.push_str("    },\n");
+        };
+        for api in &self.apis {
+            let mut types = api.types();
+            let functions = api.operations.values().map(|operation| (operation.name.as_str(), api.signature(operation, &mut types)));
+            write(&api.name, functions.collect());
+            text.push_str(&types.definitions(usize::MAX));
+        }
+        for server in &self.servers {
+            let list = server.tools();
+            let mut functions = Vec::new();
+            for tool in &list.tools {
+                let (signature, definitions) = tool.signature(&type_prefix(&Function::from_tool(server, tool)), usize::MAX);
+                text.push_str(&definitions);
+                functions.push((tool.name.as_str(), signature));
+            }
+            write(&server.name, functions);
+        }
+        let _ = write!(text, "\ndeclare sdk: {{\n{members}{short_names}}}\n");
+        text
+    }
+}

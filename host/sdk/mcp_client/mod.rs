@@ -1,0 +1,255 @@
+//! Upstream MCP servers. Scripts call their tools as functions.
+//!
+//! Each server has a task that keeps it connected. When a connection is lost, the task reconnects at once, and then with growing pauses.
+//! A call to a server that is down fails at once.
+
+mod connect;
+mod handler;
+mod process;
+mod reconnect;
+mod tool;
+mod tool_list;
+mod tool_result;
+
+pub use connect::Transport;
+pub use tool::UpstreamTool;
+
+use super::{egress, filter::FunctionFilter, frozen_params::FrozenParams, secret::Secret};
+use crate::functions::{FunctionResponse, FunctionValue, ResponseBudget};
+use connect::{Connection, Failure};
+use handler::Handler;
+use process::ServerProcess;
+use rmcp::{
+    RoleClient,
+    model::{CallToolRequestParams, CallToolResponse, JsonObject},
+    service::{Peer, ServiceError},
+};
+use std::sync::{
+    Arc, Mutex, OnceLock, PoisonError, RwLock,
+    atomic::{AtomicU64, Ordering},
+};
+use tokio::{
+    sync::{OnceCell, watch},
+    task::AbortHandle,
+    time::Instant,
+};
+use tool_list::ToolList;
+
+/// An upstream MCP server.
+pub struct UpstreamServer {
+    /// The name in the options.
+    pub name: String,
+    transport: Transport,
+    filter: FunctionFilter,
+    state: watch::Sender<State>,
+    cached_tools: RwLock<Arc<ToolList>>,
+    frozen: FrozenParams,
+    /// The credentials to remove from responses.
+    secrets: Vec<Secret>,
+    /// The number of the connection that a call found to be lost, for the task to replace.
+    lost: watch::Sender<Option<u64>>,
+    /// The running process, if the server was started as a program.
+    process: Mutex<Option<ServerProcess>>,
+    /// The task that keeps the server connected.
+    task: OnceLock<AbortHandle>,
+    /// The number of changes in the tools and the connections of all servers.
+    revision: Arc<AtomicU64>,
+}
+
+#[derive(Clone)]
+enum State {
+    Connecting,
+    Connected { peer: Peer<RoleClient>, number: u64 },
+    Down { failure: Failure, until: Instant },
+}
+
+/// The connection of one run that has its own credential. It is opened on first use.
+pub type RunConnection = OnceCell<Connection>;
+
+impl UpstreamServer {
+    /// Starts a task on the current runtime that connects to the server.
+    pub fn start(name: String, transport: Transport, filter: FunctionFilter, frozen: FrozenParams, revision: Arc<AtomicU64>) -> Arc<Self> {
+        let server = Arc::new(Self {
+            name,
+            secrets: transport.secrets(),
+            transport,
+            filter,
+            frozen,
+            state: watch::Sender::new(State::Connecting),
+            cached_tools: RwLock::default(),
+            lost: watch::Sender::new(None),
+            process: Mutex::default(),
+            task: OnceLock::new(),
+            revision,
+        });
+        let task = tokio::spawn(reconnect::keep_connected(Arc::clone(&server)));
+        server.task.get_or_init(|| task.abort_handle());
+        server
+    }
+
+    /// Waits until the server is connected. Returns an error if it is down.
+    pub async fn wait_for_connection(&self) -> Result<(), Failure> {
+        self.peer(None).await.map(drop).map_err(|(failure, _)| failure)
+    }
+
+    /// Returns the reason why the server is down, if it is.
+    pub fn failure(&self) -> Option<Failure> {
+        match &*self.state.borrow() {
+            State::Down { failure, .. } => Some(failure.clone()),
+            _ => None,
+        }
+    }
+
+    fn set_state(&self, state: State) {
+        self.state.send_replace(state);
+        self.revision.fetch_add(1, Ordering::Release);
+    }
+
+    /// Returns the tools from the last time that the server listed them.
+    pub fn tools(&self) -> Arc<ToolList> {
+        Arc::clone(&self.cached_tools.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns `true` if a run can have its own credential for the server.
+    pub fn takes_credentials(&self) -> bool {
+        self.transport.takes_credentials()
+    }
+
+    /// Calls a tool. An error is the message for the script.
+    ///
+    /// Repeats a call once after the connection was lost, if the call was not sent or if the tool allows it.
+    pub async fn call(
+        &self,
+        tool: &UpstreamTool,
+        arguments: Vec<FunctionValue>,
+        budget: &ResponseBudget,
+    ) -> Result<FunctionResponse, String> {
+        let arguments = tool.arguments(arguments)?;
+        let mut lost = None;
+        loop {
+            let (peer, number) = self.peer(lost).await.map_err(|(failure, until)| down_message(&failure, until))?;
+            let error = match call(&peer, tool, arguments.clone(), budget).await {
+                Ok(response) => return tool_result::redact(response, &self.secrets),
+                Err(error) => error,
+            };
+            if matches!(error, CallError::InvalidResponse(_)) {
+                return Err(error.to_string());
+            }
+            self.lost.send_replace(Some(number));
+            let may_repeat = tool.is_repeatable || matches!(error, CallError::NotSent);
+            if lost.is_some() || !may_repeat {
+                return Err(error.to_string());
+            }
+            lost = Some(number);
+        }
+    }
+
+    /// Calls a tool with the credential of a run, over the connection of that run.
+    pub async fn call_with_credential(
+        &self,
+        secret: &Secret,
+        connection: &RunConnection,
+        tool: &UpstreamTool,
+        arguments: Vec<FunctionValue>,
+        budget: &ResponseBudget,
+    ) -> Result<FunctionResponse, String> {
+        let arguments = tool.arguments(arguments)?;
+        let connect = || async {
+            let failed = |failure: Failure| format!("can't connect to the server: {}", failure.public);
+            self.transport.connect(Handler::default(), Some(secret)).await.map_err(failed)
+        };
+        let connection = connection.get_or_try_init(connect).await?;
+        let response = call(connection.running.peer(), tool, arguments, budget).await.unwrap_or_else(|error| Err(error.to_string()));
+        let mut secrets = self.secrets.clone();
+        secrets.push(secret.clone());
+        tool_result::redact(response, &secrets)
+    }
+
+    /// Disconnects, and terminates the process. Blocks until the process has exited or was killed.
+    pub fn close(&self) {
+        if let Some(process) = self.disconnect() {
+            process.terminate();
+        }
+    }
+
+    /// Disconnects, and kills the process. Does not block.
+    pub fn kill(&self) {
+        drop(self.disconnect());
+    }
+
+    /// Stops the task, so that it does not start the server again.
+    fn disconnect(&self) -> Option<ServerProcess> {
+        if let Some(task) = self.task.get() {
+            task.abort();
+        }
+        self.set_state(State::Down { failure: closed(), until: Instant::now() });
+        self.process.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Waits for a connection other than the lost one, or returns why the server is down and until when.
+    async fn peer(&self, lost: Option<u64>) -> Result<(Peer<RoleClient>, u64), (Failure, Instant)> {
+        let mut states = self.state.subscribe();
+        let settled = states.wait_for(|state| match state {
+            State::Connecting => false,
+            State::Connected { number, .. } => lost != Some(*number),
+            State::Down { .. } => true,
+        });
+        let state = settled.await.map_err(|_| (closed(), Instant::now()))?.clone();
+        match state {
+            State::Connected { peer, number } => Ok((peer, number)),
+            State::Down { failure, until } => Err((failure, until)),
+            State::Connecting => Err((closed(), Instant::now())),
+        }
+    }
+
+    /// Asks the server for its tools, and caches those that the filter allows.
+    async fn update_tools(&self, peer: &Peer<RoleClient>) -> Result<(), Failure> {
+        let list = ToolList::fetch(peer, &self.filter, &self.frozen).await?;
+        *self.cached_tools.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(list);
+        self.revision.fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// The reason why a call has no result.
+#[derive(Debug, thiserror::Error)]
+enum CallError {
+    #[error("the connection to the server was lost before the call was sent")]
+    NotSent,
+    #[error("the connection to the server was lost; the call may have been executed")]
+    ConnectionLost,
+    #[error("{0}")]
+    InvalidResponse(String),
+}
+
+/// Calls a tool once. The inner error is that of the tool.
+async fn call(
+    peer: &Peer<RoleClient>,
+    tool: &UpstreamTool,
+    arguments: JsonObject,
+    budget: &ResponseBudget,
+) -> Result<Result<FunctionResponse, String>, CallError> {
+    let mut request = CallToolRequestParams::new(tool.upstream_name.clone());
+    request.arguments = Some(arguments);
+    match peer.call_tool_once(request).await {
+        Ok(CallToolResponse::Complete(result)) => Ok(tool_result::convert(result, budget)),
+        Ok(_) => Ok(Err("the tool asks for user input or runs as a background task, which scripts do not support".into())),
+        Err(ServiceError::McpError(error)) => Ok(Err(error.message.into_owned())),
+        Err(ServiceError::TransportClosed) => Err(CallError::ConnectionLost),
+        Err(ServiceError::TransportSend(error)) if egress::was_not_sent(&*error.error) => Err(CallError::NotSent),
+        Err(ServiceError::TransportSend(error)) => Err(CallError::InvalidResponse(egress::public_message(&*error.error))),
+        Err(error) => {
+            tracing::debug!(%error, "a call to an MCP server failed");
+            Err(CallError::InvalidResponse("the server sent an invalid MCP response".into()))
+        }
+    }
+}
+
+fn closed() -> Failure {
+    Failure::new("it is being shut down", "it is being shut down")
+}
+
+fn down_message(failure: &Failure, until: Instant) -> String {
+    let seconds = until.saturating_duration_since(Instant::now()).as_secs() + 1;
+    format!("the server is down: {}; next attempt in {seconds} s", failure.public)
+}

@@ -1,0 +1,81 @@
+//! Converts the result of a tool to the result of a call.
+
+use crate::functions::{FunctionResponse, FunctionValue, ResponseBudget};
+use crate::sdk::secret::Secret;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{
+    Value, json,
+    value::{RawValue, to_raw_value},
+};
+
+/// Returns the structured content, or else the content blocks: a text as a string, another block as a table, several blocks as a list. An
+/// error is the message for the script.
+pub fn convert(result: CallToolResult, budget: &ResponseBudget) -> Result<FunctionResponse, String> {
+    if result.is_error == Some(true) {
+        return Err(error_message(&result));
+    }
+    let has_other_blocks = result.content.iter().any(|block| !matches!(block, ContentBlock::Text(_)));
+    let details = match &result.structured_content {
+        // The structured content replaces texts only.
+        Some(_) if has_other_blocks => Some(json!({ "content": blocks(&result.content)? })),
+        _ => None,
+    };
+    let body = match result.structured_content {
+        Some(content) => content,
+        None => match <[Value; 1]>::try_from(blocks(&result.content)?) {
+            Ok([only]) => only,
+            Err(blocks) if blocks.is_empty() => Value::Null,
+            Err(blocks) => Value::Array(blocks),
+        },
+    };
+    let mut response = FunctionResponse::new(FunctionValue::Json(encode(&body, budget)?));
+    response.details = details.map(|details| encode(&details, budget)).transpose()?;
+    Ok(response)
+}
+
+fn encode(value: &Value, budget: &ResponseBudget) -> Result<Box<RawValue>, String> {
+    let json = to_raw_value(value).map_err(|error| format!("the result can't be encoded as JSON: {error}"))?;
+    budget.reserve(json.get().len())?;
+    Ok(json)
+}
+
+fn blocks(content: &[ContentBlock]) -> Result<Vec<Value>, String> {
+    let block = |block: &ContentBlock| match block {
+        ContentBlock::Text(text) => Ok(Value::String(text.text.clone())),
+        other => serde_json::to_value(other).map_err(|error| format!("the result can't be encoded as JSON: {error}")),
+    };
+    content.iter().map(block).collect()
+}
+
+fn error_message(result: &CallToolResult) -> String {
+    let texts = result.content.iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    let text = texts.collect::<Vec<_>>().join("\n");
+    match (&result.structured_content, text.trim().is_empty()) {
+        (_, false) => text,
+        (Some(content), true) => content.to_string(),
+        (None, true) => "the tool failed without a message".into(),
+    }
+}
+
+/// Removes the credentials of the server from a response or an error.
+pub fn redact(response: Result<FunctionResponse, String>, secrets: &[Secret]) -> Result<FunctionResponse, String> {
+    if secrets.is_empty() {
+        return response;
+    }
+    let redact = |text: &str| {
+        let redacted = secrets.iter().fold(text.as_bytes().to_vec(), |bytes, secret| secret.redact(bytes).into_owned());
+        String::from_utf8(redacted).unwrap_or_default()
+    };
+    let redact_json = |json: &RawValue| {
+        RawValue::from_string(redact(json.get())).map_err(|_| "the result contains a credential that can't be removed".to_owned())
+    };
+    let mut response = response.map_err(|error| redact(&error))?;
+    if let FunctionValue::Json(json) = &response.body {
+        response.body = FunctionValue::Json(redact_json(json)?);
+    }
+    response.details = response.details.as_deref().map(redact_json).transpose()?;
+    Ok(response)
+}

@@ -1,0 +1,273 @@
+//! All functions of the configured APIs and MCP servers.
+
+use super::{
+    builder::{Note, SdkBuilder},
+    catalogue::Catalogue,
+    docs,
+    error::{LookupError, available},
+    function::{Function, Target},
+    mcp_client::UpstreamServer,
+    openapi::Api,
+    session::RunCredentials,
+};
+use crate::functions::{BoxFuture, FunctionCall, FunctionProvider, FunctionResponse};
+use serde::Serialize;
+use std::{
+    collections::BTreeSet,
+    fmt::{self, Write as _},
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// The functions of APIs and MCP servers.
+///
+/// Build it once and share it in an [`Arc`], which is a [`FunctionProvider`] for
+/// [`RunOptions::with_functions`](crate::RunOptions::with_functions). A [`Session`](super::Session) adds credentials for one run.
+///
+/// Dropping it closes the connections and kills the programs that were started as MCP servers.
+#[derive(Default)]
+pub struct Sdk {
+    pub(super) apis: Vec<Arc<Api>>,
+    pub(super) servers: Vec<Arc<UpstreamServer>>,
+    pub(super) notes: Vec<Note>,
+    /// The number of changes in the tools and the connections of the servers.
+    pub(super) revision: Arc<AtomicU64>,
+    /// The catalogue of a revision.
+    catalogue: RwLock<Option<(u64, Arc<Catalogue>)>>,
+}
+
+/// An API or an MCP server, as [`Sdk::sources`] lists it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Source {
+    /// The name in the options: scripts call the functions as `sdk.NAME.function`.
+    pub name: String,
+    /// The title in the specification or of the server, with the version of an API.
+    pub title: String,
+    /// The kind of source.
+    pub kind: SourceKind,
+    /// The names of the functions, sorted.
+    pub functions: Vec<String>,
+    /// The tags of the operations. An MCP server has none.
+    pub tags: BTreeSet<String>,
+    /// The reason why an MCP server is down, if it is.
+    pub down: Option<String>,
+}
+
+/// The kind of a [`Source`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum SourceKind {
+    /// An HTTP API with an OpenAPI specification.
+    OpenApi,
+    /// An MCP server.
+    Mcp,
+}
+
+impl Sdk {
+    /// Starts a list of APIs and MCP servers.
+    #[must_use]
+    pub fn builder() -> SdkBuilder {
+        SdkBuilder::default()
+    }
+
+    /// Returns remarks on the startup: name clashes, and MCP servers that were down or still starting.
+    #[must_use]
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// Returns a number that changes whenever functions are added or removed, or a server goes up or down.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Acquire)
+    }
+
+    /// Returns the catalogue of the current revision.
+    pub(super) fn catalogue(&self) -> Arc<Catalogue> {
+        let revision = self.revision();
+        if let Some((cached_revision, catalogue)) = &*self.catalogue.read().unwrap_or_else(PoisonError::into_inner)
+            && *cached_revision == revision
+        {
+            return Arc::clone(catalogue);
+        }
+        let mut functions: Vec<Arc<Function>> = Vec::new();
+        for api in &self.apis {
+            functions.extend(api.operations.values().map(|operation| Arc::new(Function::from_operation(api, operation))));
+        }
+        for server in &self.servers {
+            functions.extend(server.tools().tools.iter().map(|tool| Arc::new(Function::from_tool(server, tool))));
+        }
+        let apis = self.apis.iter().map(|api| api.name.clone());
+        let sources: BTreeSet<String> = apis.chain(self.servers.iter().map(|server| server.name.clone())).collect();
+        let catalogue = Arc::new(Catalogue::new(functions, &sources));
+        *self.catalogue.write().unwrap_or_else(PoisonError::into_inner) = Some((revision, Arc::clone(&catalogue)));
+        catalogue
+    }
+
+    /// Lists the APIs, then the MCP servers.
+    #[must_use]
+    pub fn sources(&self) -> Vec<Source> {
+        let apis = self.apis.iter().map(|api| Source {
+            name: api.name.clone(),
+            title: api.title.clone(),
+            kind: SourceKind::OpenApi,
+            functions: api.operations.keys().cloned().collect(),
+            tags: api.tags(),
+            down: None,
+        });
+        let servers = self.servers.iter().map(|server| {
+            let list = server.tools();
+            Source {
+                name: server.name.clone(),
+                title: list.title.clone(),
+                kind: SourceKind::Mcp,
+                functions: list.tools.iter().map(|tool| tool.name.clone()).collect(),
+                tags: BTreeSet::new(),
+                down: server.failure().map(|failure| failure.public),
+            }
+        });
+        apis.chain(servers).collect()
+    }
+
+    /// Lists all functions, or those of one API or MCP server, or those with one tag.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that lists the available names if there is no such API, server or tag.
+    pub fn functions(&self, source: Option<&str>, tag: Option<&str>) -> Result<Vec<Arc<Function>>, LookupError> {
+        let sources = self.sources();
+        if let Some(name) = source
+            && !sources.iter().any(|known| known.name == name)
+        {
+            let known = available(sources.iter().map(|known| known.name.as_str()));
+            return Err(LookupError(format!("there is no API '{name}'; {known}")));
+        }
+        let matches = |function: &&Arc<Function>| {
+            source.is_none_or(|name| function.source == name)
+                && tag.is_none_or(|tag| function.tags().iter().any(|known| known.eq_ignore_ascii_case(tag)))
+        };
+        let functions: Vec<Arc<Function>> = self.catalogue().functions().iter().filter(matches).cloned().collect();
+        if let (Some(tag), true) = (tag, functions.is_empty()) {
+            let sources = sources.iter().filter(|known| source.is_none_or(|name| known.name == name));
+            let known = available(sources.flat_map(|source| &source.tags).map(String::as_str));
+            return Err(LookupError(format!("there is no tag '{tag}'; {known}")));
+        }
+        Ok(functions)
+    }
+
+    /// Finds functions by words in their names and descriptions, best match first. Returns at most 20.
+    #[must_use]
+    pub fn search(&self, query: &str) -> Vec<Arc<Function>> {
+        self.catalogue().search(query).into_iter().cloned().collect()
+    }
+
+    /// Returns the documentation of a function, or the list of functions of an API or MCP server.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that lists similar names if there is no such function, API or server, or if the server is down.
+    pub fn docs(&self, name: &str) -> Result<String, LookupError> {
+        let name = name.strip_prefix("sdk.").unwrap_or(name);
+        if let Some(function) = self.catalogue().get(name) {
+            return Ok(docs::function_docs(function));
+        }
+        let source = self.sources().into_iter().find(|source| source.name == name);
+        if source.is_some_and(|source| source.down.is_none() || !source.functions.is_empty()) {
+            return Ok(docs::truncate(self.overview(Some(name))?, "(truncated; use sdk.search to find functions)"));
+        }
+        Err(self.not_found(name))
+    }
+
+    /// Lists all functions, or those of one API or MCP server, one per line.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that lists the available names if there is no such API or server.
+    pub fn overview(&self, source: Option<&str>) -> Result<String, LookupError> {
+        let mut text = String::new();
+        for source in self.sources().into_iter().filter(|known| source.is_none_or(|name| known.name == name)) {
+            let state = source.down.map(|reason| format!(" (down: {reason})")).unwrap_or_default();
+            let _ = writeln!(text, "sdk.{}: {}{state}", source.name, source.title);
+            for function in self.functions(Some(&source.name), None)? {
+                let _ = writeln!(text, "  sdk.{}  {}", function.full_name(), function.summary);
+            }
+        }
+        Ok(text)
+    }
+
+    /// Explains why there is no function of a name: its server is down, or the name is wrong.
+    fn not_found(&self, name: &str) -> LookupError {
+        let source = name.split('.').next().unwrap_or(name);
+        let server = self.servers.iter().find(|server| server.name == source);
+        if let Some(failure) = server.and_then(|server| server.failure()) {
+            return LookupError(format!("'{name}' is not available: the MCP server '{source}' is down: {}", failure.public));
+        }
+        let similar: Vec<String> = self.search(name).iter().take(3).map(|function| function.full_name()).collect();
+        LookupError(match similar.as_slice() {
+            [] => format!("there is no function '{name}'; use sdk.search to find functions"),
+            names => format!("there is no function '{name}'; did you mean {}?", names.join(", ")),
+        })
+    }
+
+    /// Closes the connections to MCP servers, and asks the programs that were started to exit.
+    ///
+    /// Blocks for up to half a second per program, then kills it. Later calls of their functions fail.
+    pub fn close(&self) {
+        self.servers.iter().for_each(|server| server.close());
+    }
+
+    /// Calls a function with the credentials of a run.
+    pub(super) async fn call_with(&self, call: FunctionCall, credentials: &RunCredentials) -> Result<FunctionResponse, String> {
+        let catalogue = self.catalogue();
+        let function = catalogue.get(&call.name).ok_or_else(|| self.not_found(&call.name).to_string())?;
+        let credential = credentials.get(&function.source);
+        let response = match &function.target {
+            Target::Operation(api, operation) => {
+                api.call(operation, call.arguments, credential.map(|credential| &credential.secret), &call.budget).await
+            }
+            Target::Tool(server, tool) => match credential {
+                Some(credential) => {
+                    server.call_with_credential(&credential.secret, &credential.connection, tool, call.arguments, &call.budget).await
+                }
+                None => server.call(tool, call.arguments, &call.budget).await,
+            },
+        };
+        response.map_err(|error| format!("{}: {error}", function.full_name()))
+    }
+}
+
+impl FunctionProvider for Sdk {
+    fn names(&self) -> Vec<String> {
+        self.catalogue().names()
+    }
+
+    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, String>> {
+        Box::pin(async { self.call_with(call, &RunCredentials::new()).await })
+    }
+
+    fn search(&self, query: &str) -> String {
+        let functions = Self::search(self, query);
+        let rows = functions.iter().map(|function| serde_json::json!({ "name": function.full_name(), "summary": function.summary }));
+        rows.collect::<serde_json::Value>().to_string()
+    }
+
+    fn docs(&self, name: &str) -> Result<String, String> {
+        Self::docs(self, name).map_err(|error| error.to_string())
+    }
+}
+
+impl fmt::Debug for Sdk {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Sdk").field("sources", &self.sources()).field("notes", &self.notes).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Sdk {
+    fn drop(&mut self) {
+        self.servers.iter().for_each(|server| server.kill());
+    }
+}
