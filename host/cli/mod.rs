@@ -10,7 +10,7 @@ mod serve;
 mod signals;
 mod terminal;
 
-use clap::{Parser, Subcommand, error::ErrorKind};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, error::ErrorKind, parser::ValueSource};
 use std::{io::IsTerminal as _, process::ExitCode};
 use tracing_subscriber::EnvFilter;
 
@@ -45,14 +45,18 @@ enum Command {
 
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let matches = match Arguments::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return usage(&error),
+    };
+    let arguments = match Arguments::from_arg_matches(&matches) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
     log_to_stderr();
     let ended = match arguments.command {
         Command::Run(arguments) => run::run(arguments),
-        Command::Serve(arguments) => serve::serve(&arguments),
+        Command::Serve(arguments) => serve::serve(&arguments, |id| is_from_command_line(&matches, id)),
         Command::Files(arguments) => files::files(&arguments),
         Command::Docs(arguments) => docs::docs(&arguments),
         Command::Types(arguments) => docs::types(&arguments),
@@ -63,6 +67,11 @@ pub fn main() -> ExitCode {
         terminal::error_line(&format!("{error:#}"));
         ExitCode::from(EXIT_USAGE)
     })
+}
+
+/// Returns `true` if an argument of the subcommand is on the command line, not only in an environment variable.
+fn is_from_command_line(matches: &ArgMatches, id: &str) -> bool {
+    matches.subcommand().is_some_and(|(_, matches)| matches.value_source(id) == Some(ValueSource::CommandLine))
 }
 
 /// Help goes to standard output; a mistake is one line on standard error.

@@ -6,7 +6,6 @@ mod server;
 pub use apis::{ApiSection, Credential, McpServerSection};
 pub use server::{AuthSection, ServerSection, Transport};
 
-use crate::mcp::Allotment;
 use crate::{
     Engine, EngineBuilder, Files, Limits,
     engine::{IoErrorMode, IoOptions},
@@ -28,9 +27,6 @@ const DEFAULT_FILE: &str = "toolscript.toml";
 
 /// The io dir, where none is named.
 const DEFAULT_IO_DIR: &str = "toolscript-files";
-
-/// Runs of one tenant that may begin in a minute.
-const DEFAULT_PER_MINUTE: NonZeroU32 = NonZeroU32::new(600).unwrap();
 
 /// The whole file.
 #[derive(Debug, Default, Deserialize)]
@@ -83,15 +79,15 @@ pub struct LimitsSection {
     /// Calls of functions that lead out.
     api_calls: Option<u64>,
     /// Runs at once.
-    concurrency: Option<usize>,
+    pub concurrency: Option<usize>,
     /// Runs that wait.
-    queue: Option<usize>,
+    pub queue: Option<usize>,
     /// Runs of one tenant at once.
-    tenant_concurrency: Option<usize>,
+    pub tenant_concurrency: Option<usize>,
     /// Runs of one tenant that wait.
-    tenant_queue: Option<usize>,
+    pub tenant_queue: Option<usize>,
     /// Runs of one tenant that may begin in a minute.
-    tenant_per_minute: Option<NonZeroU32>,
+    pub tenant_per_minute: Option<NonZeroU32>,
 }
 
 /// `[io]`: the files of scripts.
@@ -175,16 +171,6 @@ impl LimitsSection {
             builder = builder.queue(runs);
         }
         builder
-    }
-
-    /// What one tenant may use of an engine: a quarter of its runs and of its queue, and ten runs a second, where nothing is set.
-    pub fn allotment(&self) -> Allotment {
-        let engine = self.engine();
-        Allotment {
-            running: self.tenant_concurrency.unwrap_or(engine.runs() / 4).max(1),
-            waiting: self.tenant_queue.unwrap_or(engine.waiting_runs() / 4),
-            per_minute: self.tenant_per_minute.unwrap_or(DEFAULT_PER_MINUTE),
-        }
     }
 
     /// These limits, with the defaults for what is not set.
