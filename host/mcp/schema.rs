@@ -28,14 +28,14 @@ fn generate<T: JsonSchema>(contract: Contract) -> JsonObject {
     // The tool itself has a title and a description.
     schema.remove("title");
     schema.remove("description");
-    match schema.to_value() {
-        Value::Object(object) => object,
-        _ => JsonObject::default(),
-    }
+    let Value::Object(mut object) = schema.to_value() else { return JsonObject::default() };
+    // Some clients reject a tool whose schema has no `properties`.
+    object.entry("properties").or_insert_with(|| Value::Object(JsonObject::default()));
+    object
 }
 
-/// Removes what a model does not need: integer formats, `null` as a second type, and `null` defaults. Optional properties are not in
-/// `required`, and `null` counts as absent.
+/// Removes what a model does not need: integer formats, `null` as a second type, `null` defaults, and the period at the end of a doc
+/// comment. Optional properties are not in `required`, and `null` counts as absent.
 #[derive(Clone)]
 struct Simplify;
 
@@ -48,6 +48,11 @@ impl Transform for Simplify {
         }
         if object.get("default").is_some_and(Value::is_null) {
             object.remove("default");
+        }
+        if let Some(Value::String(description)) = object.get_mut("description")
+            && description.ends_with('.')
+        {
+            description.pop();
         }
         if let Some(Value::Array(types)) = object.get_mut("type") {
             types.retain(|name| name != "null");
@@ -82,6 +87,10 @@ mod tests {
         mode: Option<Mode>,
     }
 
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct NoInput {}
+
     #[derive(Deserialize, Serialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     enum Mode {
@@ -101,7 +110,7 @@ mod tests {
         let expected = json!({
             "type": "object",
             "properties": {
-                "path": { "type": "string", "description": "Relative path." },
+                "path": { "type": "string", "description": "Relative path" },
                 "limit": { "type": "integer", "minimum": 1 },
                 "all": { "type": "boolean", "default": false },
                 "mode": { "type": "string", "enum": ["create", "append"] },
@@ -116,5 +125,7 @@ mod tests {
             "required": ["bytes"],
         });
         assert_eq!(Value::Object(of_output::<Output>()), expected);
+        let expected = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+        assert_eq!(Value::Object(of_input::<NoInput>()), expected);
     }
 }

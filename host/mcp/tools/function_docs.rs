@@ -147,7 +147,7 @@ const SEARCH_DOCS: DocsTool = DocsTool {
         define_read_only::<SearchArguments, FunctionList>(
             SEARCH_DOCS.name,
             "Search functions",
-            "Finds functions that scripts can call through sdk by what they do, best match first. At most 20.",
+            "Finds functions that scripts can call through sdk by what they do, best first. At most 20.",
         )
     },
     call: |sdk, arguments| {

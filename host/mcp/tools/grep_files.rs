@@ -15,7 +15,7 @@ pub const GREP_FILES: FileTool = FileTool {
         define_read_only::<Arguments, Output>(
             GREP_FILES.name,
             "Search in files",
-            "Finds lines in files of the sandbox. `pattern` is literal text, or a regular expression if `regex` is true. Binary files \
+            "Finds lines in files of the sandbox. `pattern` is literal, or a regular expression if `regex` is true. Binary files \
              are skipped. At most 1,000 lines and 50 KiB.",
         )
     },

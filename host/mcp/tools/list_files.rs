@@ -22,7 +22,7 @@ pub const LIST_FILES: FileTool = FileTool {
         define_read_only::<ListArguments, Listing<NamedEntry>>(
             LIST_FILES.name,
             "List a directory",
-            "Lists one directory of the sandbox: sorted names with sizes and modification times. Directories end with a slash.",
+            "Lists a directory of the sandbox: sorted names, sizes, modification times. Directories end with a slash.",
         )
     },
     prepare: |arguments| prepare(arguments, |_| 0, list),
@@ -56,8 +56,8 @@ pub const GLOB_FILES: FileTool = FileTool {
         define_read_only::<GlobArguments, Listing<PathEntry>>(
             GLOB_FILES.name,
             "Find files by name",
-            "Finds files and directories of the sandbox by a pattern for their paths: * and ? match within a name, [a-z] a character, \
-             {a,b} alternatives, ** directories at any depth. A name that starts with a dot needs a pattern with that dot.",
+            "Finds files and directories of the sandbox by a pattern for their paths: * and ? within a name, [a-z], {a,b}, ** for \
+             directories at any depth. A name that starts with a dot needs a pattern with that dot.",
         )
     },
     prepare: |arguments| prepare(arguments, |_| 0, glob),

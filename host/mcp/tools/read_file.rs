@@ -22,8 +22,8 @@ pub const READ_FILE: FileTool = FileTool {
             READ_FILE.name,
             "Read a file",
             "Reads a file of the sandbox. Returns numbered lines, at most 2,000 lines or 50 KiB per call, with the total number of lines \
-             and the offset to continue at; or an image (PNG, JPEG, GIF, WebP). Of other binary files, returns only the size. Binary \
-             files over 4 MiB are rejected.",
+             and the next offset; or an image (PNG, JPEG, GIF, WebP). For other binary files, returns the size. Binary files over 4 MiB \
+             are rejected.",
         )
     },
     prepare: |arguments| prepare(arguments, |_| 0, read),

@@ -13,9 +13,9 @@ const MAX_LISTED_FUNCTIONS: usize = 12;
 /// Returns the description of the tool.
 pub fn describe(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> String {
     let mut text = format!(
-        "Runs a Luau script in a sandbox and returns {{result, logs, files_touched}}: the value that the script returned, as JSON; the \
-         lines that it printed; the files that it changed.\n\n\
-         Available: the Luau libraries string, table, math, buffer, bit32, utf8, os.time/date/clock; print(...), \
+        "Runs a Luau script in a sandbox and returns {{result, logs, files_touched}}: its return value as JSON, the lines that it \
+         printed, and the files that it changed.\n\n\
+         Available: string, table, math, buffer, bit32, utf8, os.time/date/clock, print(...), \
          progress(done, total?, message?), json.encode/decode/null/object. Not available: network{}, require, other programs. \
          A sequence table becomes a JSON array, other tables an object; use json.null for null in arrays.\n\n\
          Limits: {} s, {} of memory, {} of result, {} of logs.",
