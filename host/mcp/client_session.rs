@@ -14,7 +14,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 pub struct ClientSession {
     level: Mutex<Option<LoggingLevel>>,
     pub subscriptions: Arc<Subscriptions>,
-    /// Set once the client receives changes that other clients made. A client may send `initialized` more than once.
+    /// Set by the first `initialized`, because a client may send it more than once.
     follows_changes: AtomicBool,
     closed: CancellationToken,
     /// Ends the background task of the session when the session is dropped.

@@ -15,6 +15,8 @@ mod http;
 #[cfg(target_os = "linux")]
 mod http_hostile;
 #[cfg(target_os = "linux")]
+mod mounted;
+#[cfg(target_os = "linux")]
 mod notifications;
 #[cfg(target_os = "linux")]
 mod resources;

@@ -97,8 +97,8 @@ fn an_invalid_first_message_ends_the_server_with_an_error() {
     let directory = temp_directory();
     let mut wire = Wire::start_silently(directory.path(), &[]);
     wire.notify("notifications/cancelled", json!({ "requestId": 1 }));
-    let (status, said) = wire.finish();
-    assert_eq!((status.code(), said), (Some(1), vec![]));
+    let (status, messages) = wire.finish();
+    assert_eq!((status.code(), messages), (Some(1), vec![]));
 }
 
 #[test]

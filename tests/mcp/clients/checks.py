@@ -1,21 +1,21 @@
-"""What a client finds, whichever way it reaches the server: through the protocol's own Python client, which checks
-results against the output schema."""
+"""Checks of the server with the official Python client, on any transport. The client validates results against the output
+schema."""
 
 import asyncio
 import warnings
 
 from mcp import Client
 
-# The library warns of logging, which the newest revision keeps only for the older clients.
+# The library warns about logging, which the newest revision deprecates.
 warnings.simplefilter("ignore")
 
-# How the client is told to speak a revision: by a handshake, or by asking what the server knows.
+# The client mode for each revision: with `initialize`, or with `server/discover`.
 REVISIONS = {"2025-11-25": "legacy", "2026-07-28": "auto"}
 
-# Less than a script's own time: what would only end with that must fail.
-PATIENCE = 20
+# Less than the timeout of a script, so that a script that is not cancelled fails the check.
+TIMEOUT = 20
 
-# It ends only when somebody who has heard of its line and its progress makes the file.
+# Ends only after the check has received its log line and its progress and creates the file.
 WAITING = """
 print("hello")
 progress(1, 2, "half")
@@ -34,34 +34,34 @@ end
 
 
 async def check(server, revision):
-    """All of it. The server is an address, or the parameters of a program to start."""
-    heard = asyncio.Queue()
+    """Runs all checks. `server` is a URL, or the parameters of a program to start."""
+    received = asyncio.Queue()
 
     async def on_line(message):
-        heard.put_nowait(message.data)
+        received.put_nowait(message.data)
 
     mode = REVISIONS[revision]
     async with Client(server, mode=mode, logging_callback=on_line, log_level="info") as client:
         assert client.protocol_version == revision, client.protocol_version
-        # The newest revision has the level in each request instead.
+        # In the newest revision, each request has the level.
         if mode == "legacy":
             await client.set_logging_level("info")
         for part in (check_tools, check_notifications, check_failure, check_resources, check_files, check_cancelling):
-            await asyncio.wait_for(part(client, heard), PATIENCE)
+            await asyncio.wait_for(part(client, received), TIMEOUT)
 
 
-async def check_tools(client, heard):
+async def check_tools(client, received):
     tools = await client.list_tools()
     names = ["execute_script", "read_file", "write_file", "edit_file", "list_files", "glob_files", "grep_files"]
     assert [tool.name for tool in tools.tools] == names, tools
 
 
-async def check_notifications(client, heard):
+async def check_notifications(client, received):
     async def on_progress(done, total, message):
-        heard.put_nowait((done, total, message))
+        received.put_nowait((done, total, message))
 
     call = start(client, WAITING, progress_callback=on_progress)
-    assert {await heard.get(), await heard.get()} == {"hello", (1.0, 2.0, "half")}
+    assert {await received.get(), await received.get()} == {"hello", (1.0, 2.0, "half")}
     assert not call.done(), call
     await execute(client, "io.open('heard.txt', 'w'):close()")
 
@@ -70,23 +70,23 @@ async def check_notifications(client, heard):
     assert result.structured_content["result"] == {"answer": 42}, result
     assert result.structured_content["logs"] == ["hello"], result
     assert {"name": "a.txt", "op": "write", "bytes": 4} in result.structured_content["files_touched"], result
-    assert heard.empty(), heard
+    assert received.empty(), received
 
 
-async def check_failure(client, heard):
+async def check_failure(client, received):
     failed = await execute(client, "error('too bad')")
     assert failed.is_error and failed.content[0].text == "Script execution error: script:1: too bad", failed
 
 
-async def check_resources(client, heard):
+async def check_resources(client, received):
     resources = await client.list_resources()
     assert [str(resource.uri) for resource in resources.resources] == ["io:///a.txt", "io:///heard.txt"], resources
     contents = await client.read_resource("io:///a.txt")
     assert contents.contents[0].text == "text", contents
 
 
-async def check_files(client, heard):
-    """Each tool's answer fits the schema that it promised: the client checks it."""
+async def check_files(client, received):
+    """Calls each file tool. The client validates the results against the output schemas."""
     texts = []
     for name, arguments in [
         ("write_file", {"path": "notes/b.txt", "content": "one\ntwo\n", "mode": "overwrite"}),
@@ -116,14 +116,14 @@ async def check_files(client, heard):
     assert missing.is_error and missing.content[0].text == "none: No such file or directory", missing
 
 
-async def check_cancelling(client, heard):
+async def check_cancelling(client, received):
     call = start(client, TICKING)
-    assert await heard.get() == "ticking"
+    assert await received.get() == "ticking"
     call.cancel()
     await asyncio.wait([call])
     assert call.cancelled(), call
 
-    # The client is told nothing of a script that it gave up; the script's file grows until it is stopped.
+    # There is no response to a cancelled request. The file of the script grows until the script is stopped.
     before, now = None, await count_ticks(client)
     while now != before:
         await asyncio.sleep(0.5)

@@ -1,11 +1,11 @@
-"""The server over stdio through the protocol's own Python client.
+"""Checks the server over stdio with the official Python client.
 
 Usage: stdio.py PROGRAM
 """
 
 import sys
 
-# Nothing is to be written into this folder.
+# Keeps bytecode files out of this directory.
 sys.dont_write_bytecode = True
 
 import asyncio
@@ -18,9 +18,9 @@ import checks
 
 async def main(program):
     for revision in checks.REVISIONS:
-        with tempfile.TemporaryDirectory() as folder:
-            await checks.check(StdioServerParameters(command=program, args=["serve"], cwd=folder), revision)
-        print(f"the Python client is content over stdio, by {revision}")
+        with tempfile.TemporaryDirectory() as directory:
+            await checks.check(StdioServerParameters(command=program, args=["serve"], cwd=directory), revision)
+        print(f"Python client over stdio, revision {revision}: passed")
 
 
 asyncio.run(main(sys.argv[1]))

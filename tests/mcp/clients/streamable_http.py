@@ -1,11 +1,11 @@
-"""The server over HTTP through the protocol's own Python client.
+"""Checks the server over HTTP with the official Python client.
 
 Usage: streamable_http.py PROGRAM
 """
 
 import sys
 
-# Nothing is to be written into this folder.
+# Keeps bytecode files out of this directory.
 sys.dont_write_bytecode = True
 
 import asyncio
@@ -14,33 +14,33 @@ import tempfile
 
 import checks
 
-OPTIONS = ["serve", "--transport", "http", "--listen", "127.0.0.1:0", "--io-dir"]
+OPTIONS = ["serve", "--transport", "http", "--listen", "127.0.0.1:0", "--io-dir", "files"]
 
 
-async def address_of(server):
-    """The server chooses its port, and says which in its first lines."""
+async def wait_for_url(server):
+    """Returns the URL that the server prints when it listens."""
     async for line in server.stderr:
         if line.startswith(b"serving MCP on "):
             return line.decode().split()[-1]
-    raise AssertionError("the server ended before it served")
+    raise AssertionError("the server exited before it listened")
 
 
-async def pass_on(lines):
-    """What the server says later; unread, it would fill the pipe and stop the server."""
+async def forward(lines):
+    """Forwards the log of the server. Unread, it would fill the pipe and block the server."""
     async for line in lines:
         print("server:", line.decode().rstrip(), file=sys.stderr)
 
 
-async def check(program, folder, revision):
-    # The working directory too, or a toolscript.toml that happens to lie there would count.
-    server = await asyncio.create_subprocess_exec(program, *OPTIONS, folder, cwd=folder, stderr=asyncio.subprocess.PIPE)
+async def check(program, directory, revision):
+    # An empty working directory, so that no toolscript.toml is read.
+    server = await asyncio.create_subprocess_exec(program, *OPTIONS, cwd=directory, stderr=asyncio.subprocess.PIPE)
     try:
-        address = await asyncio.wait_for(address_of(server), checks.PATIENCE)
-        later = asyncio.create_task(pass_on(server.stderr))
-        await checks.check(address, revision)
+        url = await asyncio.wait_for(wait_for_url(server), checks.TIMEOUT)
+        log = asyncio.create_task(forward(server.stderr))
+        await checks.check(url, revision)
         server.send_signal(signal.SIGTERM)
-        assert await asyncio.wait_for(server.wait(), checks.PATIENCE) == 0, server.returncode
-        await later
+        assert await asyncio.wait_for(server.wait(), checks.TIMEOUT) == 0, server.returncode
+        await log
     finally:
         if server.returncode is None:
             server.kill()
@@ -49,9 +49,9 @@ async def check(program, folder, revision):
 
 async def main(program):
     for revision in checks.REVISIONS:
-        with tempfile.TemporaryDirectory() as folder:
-            await check(program, folder, revision)
-        print(f"the Python client is content over HTTP, by {revision}")
+        with tempfile.TemporaryDirectory() as directory:
+            await check(program, directory, revision)
+        print(f"Python client over HTTP, revision {revision}: passed")
 
 
 asyncio.run(main(sys.argv[1]))
