@@ -64,8 +64,10 @@ async fn a_request_id_in_use_is_rejected() {
     wait_for(|| directory.path().join("files/started").exists()).await;
     let mut again = HttpClient { last_id: client.last_id - 1, ..client.clone() };
     let rejected = json!({ "code": -32600, "message": "Invalid Request: a request with this id is in progress" });
-    assert_eq!(again.ask("tools/call", call("return 'second'")).await.last()["error"], rejected);
-    again.last_id -= 1;
+    for _ in 0..2 {
+        assert_eq!(again.ask("tools/call", call("return 'second'")).await.last()["error"], rejected);
+        again.last_id -= 1;
+    }
     server.client().result("io.open('go', 'w'):close()").await;
     assert_eq!(Answer::of(running).await.last()["result"]["structuredContent"]["result"], "first");
     assert_eq!(again.result("return 'third'").await, "third");

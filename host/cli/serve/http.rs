@@ -23,6 +23,9 @@ const HTTP_ONLY: [(&str, &str); 7] = [
     ("auth_scope", "--auth-…"),
 ];
 
+/// Not a doc comment, because rustdoc rejects bare URLs.
+const PUBLIC_URL_HELP: &str = "URL that clients use, if there is a proxy in front: https://tools.example.com";
+
 #[derive(Args)]
 #[command(next_help_heading = "Server")]
 pub struct HttpArguments {
@@ -34,8 +37,7 @@ pub struct HttpArguments {
     #[arg(long, value_name = "ADDRESS", env = "TOOLSCRIPT_LISTEN", hide_env_values = true)]
     listen: Option<String>,
 
-    /// URL that clients use, if there is a proxy in front: https://tools.example.com
-    #[arg(long, value_name = "URL", env = "TOOLSCRIPT_PUBLIC_URL", hide_env_values = true)]
+    #[arg(long, value_name = "URL", env = "TOOLSCRIPT_PUBLIC_URL", hide_env_values = true, help = PUBLIC_URL_HELP)]
     public_url: Option<Url>,
 
     /// Serve a public address without authentication: everyone who reaches it can run scripts

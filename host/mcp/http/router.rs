@@ -139,19 +139,7 @@ async fn handle_mcp(State(http): State<Arc<HttpState>>, request: Request) -> Res
         // The session has ended, and some clients treat 202 as a failure.
         return StatusCode::NO_CONTENT.into_response();
     }
-    let drain = is_notification_stream.then(|| http.state.drain.clone());
-    guard_response(response.map(Body::new), permit, async move {
-        let drained = async {
-            match drain {
-                Some(drain) => drain.cancelled().await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = drained => {}
-            () = sleep_until_expired(token_expires, http.state.limits.timeout) => {}
-        }
-    })
+    guard_response(response.map(Body::new), permit, stream_end(Arc::clone(&http.state), is_notification_stream, token_expires))
 }
 
 /// Returns the service of the client's tenant, and the time when its token expires.
@@ -221,6 +209,14 @@ fn guard_response(response: Response, permit: OwnedSemaphorePermit, stream_end: 
         let events = Body::from_stream(body.into_data_stream().take_until(Box::pin(stream_end)));
         Body::new(GuardedBody::new(events, permit))
     })
+}
+
+/// Waits for the end of an event stream: the expiry of its token, or the drain of the server if the stream has only notifications.
+async fn stream_end(state: Arc<ServerState>, ends_at_drain: bool, token_expires: Option<SystemTime>) {
+    tokio::select! {
+        () = state.drain.cancelled(), if ends_at_drain => {}
+        () = sleep_until_expired(token_expires, state.limits.timeout) => {}
+    }
 }
 
 /// Waits until a token has expired and a run that started before has timed out. Never ends without a token.

@@ -66,7 +66,8 @@ impl ActiveRequest {
     /// Registers a request, or returns `None` if its id is in use.
     fn register(requests: Arc<Mutex<HashSet<RequestId>>>, id: RequestId) -> Option<Self> {
         let is_new = requests.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
-        is_new.then_some(Self { requests, id })
+        // Lazily: dropping a value for an id in use would remove that id.
+        is_new.then(|| Self { requests, id })
     }
 }
 
