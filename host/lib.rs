@@ -129,7 +129,7 @@ pub mod cli;
 #[cfg(feature = "cli")]
 mod config;
 #[cfg(feature = "mcp")]
-mod mcp;
+pub mod mcp;
 #[cfg(feature = "sdk")]
 pub mod sdk;
 

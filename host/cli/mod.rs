@@ -11,7 +11,7 @@ mod serve;
 mod signals;
 mod usage;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, parser::ValueSource};
 use std::{io::IsTerminal as _, process::ExitCode};
 use tracing_subscriber::EnvFilter;
 
@@ -46,14 +46,18 @@ enum Command {
 
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let matches = match Arguments::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return usage::report(&error),
+    };
+    let arguments = match Arguments::from_arg_matches(&matches) {
         Ok(arguments) => arguments,
         Err(error) => return usage::report(&error),
     };
     log_to_stderr();
     let ended = match arguments.command {
         Command::Run(arguments) => run::run(arguments),
-        Command::Serve(arguments) => serve::serve(&arguments),
+        Command::Serve(arguments) => serve::serve(&arguments, |id| is_from_command_line(&matches, id)),
         Command::Files(arguments) => files::files(&arguments),
         Command::Docs(arguments) => docs::docs(&arguments),
         Command::Types(arguments) => docs::types(&arguments),
@@ -64,6 +68,11 @@ pub fn main() -> ExitCode {
         output::print_error(&format!("{error:#}"));
         ExitCode::from(EXIT_USAGE)
     })
+}
+
+/// Returns `true` if an argument of the subcommand is on the command line, not only in an environment variable.
+fn is_from_command_line(matches: &ArgMatches, id: &str) -> bool {
+    matches.subcommand().is_some_and(|(_, matches)| matches.value_source(id) == Some(ValueSource::CommandLine))
 }
 
 /// Sends log lines to standard error, filtered by `TOOLSCRIPT_LOG`.

@@ -1,11 +1,8 @@
 //! `[limits]`: limits per run, and limits on the number of runs.
 
-use crate::{Engine, EngineBuilder, Limits, mcp::Allotment};
+use crate::{Engine, EngineBuilder, Limits};
 use serde::Deserialize;
 use std::{num::NonZeroU32, time::Duration};
-
-/// The number of runs that a tenant may start per minute, if the configuration does not set it.
-const DEFAULT_PER_MINUTE: NonZeroU32 = NonZeroU32::new(600).unwrap();
 
 /// `[limits]`
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -21,15 +18,15 @@ pub struct LimitsSection {
     /// Function calls per run.
     api_calls: Option<u64>,
     /// Concurrent runs.
-    concurrency: Option<usize>,
+    pub concurrency: Option<usize>,
     /// Runs that wait in the queue.
-    queue: Option<usize>,
+    pub queue: Option<usize>,
     /// Concurrent runs of one tenant.
-    tenant_concurrency: Option<usize>,
+    pub tenant_concurrency: Option<usize>,
     /// Queued runs of one tenant.
-    tenant_queue: Option<usize>,
+    pub tenant_queue: Option<usize>,
     /// Runs that one tenant may start per minute.
-    tenant_per_minute: Option<NonZeroU32>,
+    pub tenant_per_minute: Option<NonZeroU32>,
 }
 
 impl LimitsSection {
@@ -43,17 +40,6 @@ impl LimitsSection {
             builder = builder.queue_limit(runs);
         }
         builder
-    }
-
-    /// What one tenant may use of an engine: a quarter of its runs and of its queue, and ten runs a second, where nothing is set.
-    pub fn allotment(&self) -> Allotment {
-        let concurrency = self.concurrency.unwrap_or_else(EngineBuilder::default_concurrency).clamp(1, EngineBuilder::MAX_CONCURRENCY);
-        let queue_limit = self.queue.unwrap_or(EngineBuilder::DEFAULT_QUEUE_LIMIT);
-        Allotment {
-            running: self.tenant_concurrency.unwrap_or(concurrency / 4).max(1),
-            waiting: self.tenant_queue.unwrap_or(queue_limit / 4),
-            per_minute: self.tenant_per_minute.unwrap_or(DEFAULT_PER_MINUTE),
-        }
     }
 
     /// Returns the limits of a run, with defaults for missing keys.

@@ -4,6 +4,7 @@ mod io;
 mod limits;
 mod server;
 
+pub use limits::LimitsSection;
 pub use server::{AuthSection, ServerSection, Transport};
 
 use crate::{
@@ -12,7 +13,6 @@ use crate::{
 };
 use anyhow::{Context as _, Result, bail};
 use io::{IoSection, Protected};
-use limits::LimitsSection;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::{

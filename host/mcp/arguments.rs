@@ -1,122 +1,191 @@
-//! The arguments of tools, checked by hand so that an error names the field.
+//! The arguments of tool calls, decoded by serde. An error names the argument and the reason.
 //!
-//! What is wrong with them is a result that failed, as the protocol wants it: the model reads it and mends its call.
+//! The protocol reports invalid arguments as a failed result, so that the model reads the error and corrects its call.
 
-use rmcp::{ErrorData, model::JsonObject};
+use rmcp::{
+    ErrorData,
+    model::{CallToolResult, ContentBlock, JsonObject},
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error, Unexpected, Visitor},
+};
 use serde_json::Value;
+use std::{borrow::Cow, fmt};
 
-/// What is wrong with arguments, by their names.
+/// The maximum length of an error message in bytes. A message repeats values that the client sent, which may be large.
+const MAX_MESSAGE: usize = 400;
+
+/// An invalid argument of a tool call.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[error("Invalid params: {0}")]
-pub struct Wrong(pub String);
+pub struct InvalidArgument(pub String);
 
-/// An answer to a request whose parameters are wrong.
-pub fn invalid(message: &str) -> ErrorData {
-    ErrorData::invalid_params(Wrong(message.into()).to_string(), None)
-}
-
-/// The arguments of one call, taken one by one. An argument that is null is one that is not there.
-pub struct Fields {
-    given: JsonObject,
-    /// The names that were asked for.
-    known: Vec<&'static str>,
-}
-
-impl Fields {
-    pub fn new(arguments: Option<JsonObject>) -> Self {
-        Self { given: arguments.unwrap_or_default(), known: Vec::new() }
-    }
-
-    fn take(&mut self, name: &'static str) -> Option<Value> {
-        self.known.push(name);
-        self.given.remove(name).filter(|value| !value.is_null())
-    }
-
-    /// A text that must be there.
-    pub fn text(&mut self, name: &'static str) -> Result<String, Wrong> {
-        self.optional_text(name)?.ok_or_else(|| Wrong(format!("`{name}` is required")))
-    }
-
-    /// A text.
-    pub fn optional_text(&mut self, name: &'static str) -> Result<Option<String>, Wrong> {
-        match self.take(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(Wrong(format!("`{name}` must be a string"))),
-        }
-    }
-
-    /// Yes or no; no if it is not there.
-    pub fn flag(&mut self, name: &'static str) -> Result<bool, Wrong> {
-        match self.take(name) {
-            None => Ok(false),
-            Some(Value::Bool(flag)) => Ok(flag),
-            Some(_) => Err(Wrong(format!("`{name}` must be true or false"))),
-        }
-    }
-
-    /// A whole number. In JSON, 1000.0 is one too; what is huge is as much as there can be.
-    pub fn whole_number(&mut self, name: &'static str, least: u64, of: &str) -> Result<Option<u64>, Wrong> {
-        let Some(value) = self.take(name) else { return Ok(None) };
-        match value.as_f64().filter(|number| *number >= least as f64 && number.fract() == 0.0) {
-            Some(number) => Ok(Some(number as u64)),
-            None => Err(Wrong(format!("`{name}` must be a whole number{of}, at least {least}"))),
-        }
-    }
-
-    /// Refuses what was not asked for.
-    pub fn finish(self) -> Result<(), Wrong> {
-        let Some(name) = self.given.keys().next() else { return Ok(()) };
-        let known: Vec<String> = self.known.iter().map(|name| format!("`{name}`")).collect();
-        let known = match known.split_last() {
-            Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-            _ => known.join(""),
-        };
-        Err(Wrong(format!("`{}` is not a parameter; there are {known}", shortened(name))))
+impl InvalidArgument {
+    /// Returns the failed result for the model.
+    pub fn into_result(self) -> CallToolResult {
+        CallToolResult::error(vec![ContentBlock::text(self.to_string())])
     }
 }
 
-/// A name of the client's, for an answer to it.
-pub fn shortened(name: &str) -> &str {
+/// Returns the protocol error for a request with invalid parameters.
+pub fn invalid_params(message: &str) -> ErrorData {
+    ErrorData::invalid_params(InvalidArgument(message.into()).to_string(), None)
+}
+
+/// Decodes the arguments of a tool call. `null` counts as absent.
+///
+/// # Errors
+///
+/// When an argument is missing, unknown or has the wrong type.
+pub fn parse<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, InvalidArgument> {
+    let mut arguments = arguments.unwrap_or_default();
+    arguments.retain(|_, value| !value.is_null());
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+        let reason = shorten_middle(&error.inner().to_string());
+        // The reason itself names a missing or unknown argument.
+        let names_argument = reason.starts_with("missing field") || reason.starts_with("unknown field");
+        InvalidArgument(if names_argument { reason } else { format!("`{}`: {reason}", error.path()) })
+    })
+}
+
+/// A whole number of at least `MIN`. JSON has one number type, so `1000.0` is a whole number too. Larger numbers than a `u64` count as
+/// its maximum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeNumber<const MIN: u64>(pub u64);
+
+impl<'de, const MIN: u64> Deserialize<'de> for WholeNumber<MIN> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberVisitor<const MIN: u64>;
+
+        impl<const MIN: u64> Visitor<'_> for NumberVisitor<MIN> {
+            type Value = WholeNumber<MIN>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(formatter, "a whole number, at least {MIN}")
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+                if number >= MIN { Ok(WholeNumber(number)) } else { Err(E::invalid_value(Unexpected::Unsigned(number), &self)) }
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+                let unsigned = u64::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))?;
+                self.visit_u64(unsigned)
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+                if number >= MIN as f64 && number.fract() == 0.0 {
+                    // The cast saturates.
+                    Ok(WholeNumber(number as u64))
+                } else {
+                    Err(E::invalid_value(Unexpected::Float(number), &self))
+                }
+            }
+        }
+
+        deserializer.deserialize_any(NumberVisitor)
+    }
+}
+
+impl<const MIN: u64> JsonSchema for WholeNumber<MIN> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("WholeNumber{MIN}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": MIN })
+    }
+}
+
+/// Returns the first 64 bytes of a name that a client sent, for an error message.
+pub fn truncate(name: &str) -> &str {
     &name[..name.floor_char_boundary(64)]
+}
+
+/// Removes the middle of a long message. The start names the problem and the end says what was expected.
+fn shorten_middle(message: &str) -> String {
+    if message.len() <= MAX_MESSAGE {
+        return message.to_owned();
+    }
+    let start = message.floor_char_boundary(MAX_MESSAGE / 2);
+    let end = message.ceil_char_boundary(message.len() - MAX_MESSAGE / 2);
+    format!("{}…{}", &message[..start], &message[end..])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Fields;
+    use super::{InvalidArgument, WholeNumber, parse};
     use rmcp::model::object;
+    use serde::Deserialize;
     use serde_json::{Value, json};
 
-    fn fields(arguments: Value) -> Fields {
-        Fields::new(Some(object(arguments)))
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Arguments {
+        path: String,
+        #[serde(default)]
+        all: bool,
+        limit: Option<WholeNumber<1>>,
+        from: Option<WholeNumber<0>>,
     }
 
-    fn message<T: std::fmt::Debug>(result: Result<T, super::Wrong>) -> String {
-        result.unwrap_err().to_string()
+    fn parsed(arguments: Value) -> Result<Arguments, InvalidArgument> {
+        parse(Some(object(arguments)))
+    }
+
+    fn message(arguments: Value) -> String {
+        parsed(arguments).unwrap_err().to_string()
     }
 
     #[test]
-    fn wrong_arguments_are_named() {
-        assert_eq!(message(Fields::new(None).text("path")), "Invalid params: `path` is required");
-        assert_eq!(message(fields(json!({ "path": null })).text("path")), "Invalid params: `path` is required");
-        assert_eq!(message(fields(json!({ "path": 1 })).text("path")), "Invalid params: `path` must be a string");
-        assert_eq!(message(fields(json!({ "all": "yes" })).flag("all")), "Invalid params: `all` must be true or false");
-        for limit in [json!(0), json!(-1), json!(1.5), json!("1"), json!([])] {
-            let wrong = fields(json!({ "limit": limit })).whole_number("limit", 1, " of lines");
-            assert_eq!(message(wrong), "Invalid params: `limit` must be a whole number of lines, at least 1");
+    fn an_error_names_the_argument_and_the_reason() {
+        assert_eq!(parse::<Arguments>(None).unwrap_err().to_string(), "Invalid params: missing field `path`");
+        assert_eq!(message(json!({ "path": null })), "Invalid params: missing field `path`");
+        assert_eq!(message(json!({ "path": 1 })), "Invalid params: `path`: invalid type: integer `1`, expected a string");
+        let flag = "Invalid params: `all`: invalid type: string \"yes\", expected a boolean";
+        assert_eq!(message(json!({ "path": "a", "all": "yes" })), flag);
+        for (limit, found) in [
+            (json!(0), "invalid value: integer `0`"),
+            (json!(-1), "invalid value: integer `-1`"),
+            (json!(1.5), "invalid value: floating point `1.5`"),
+            (json!("1"), "invalid type: string \"1\""),
+            (json!([]), "invalid type: sequence"),
+        ] {
+            let expected = format!("Invalid params: `limit`: {found}, expected a whole number, at least 1");
+            assert_eq!(message(json!({ "path": "a", "limit": limit })), expected);
         }
-        let mut unknown = fields(json!({ "path": "a", "file": "b" }));
-        unknown.text("path").unwrap();
-        unknown.flag("all").unwrap();
-        assert_eq!(message(unknown.finish()), "Invalid params: `file` is not a parameter; there are `path` and `all`");
+        let unknown = "Invalid params: unknown field `file`, expected one of `path`, `all`, `limit`, `from`";
+        assert_eq!(message(json!({ "path": "a", "file": "b" })), unknown);
     }
 
     #[test]
-    fn numbers_are_whole_however_they_are_written() {
+    fn null_counts_as_absent() {
+        let absent = Arguments { path: "a".into(), all: false, limit: None, from: None };
+        assert_eq!(parsed(json!({ "path": "a", "all": null, "limit": null, "from": null })), Ok(absent));
+    }
+
+    #[test]
+    fn numbers_may_be_written_as_floats_and_saturate() {
         for (number, expected) in
             [(json!(250), 250), (json!(1000.0), 1000), (json!(1e18), 1_000_000_000_000_000_000), (json!(1e300), u64::MAX)]
         {
-            assert_eq!(fields(json!({ "n": number })).whole_number("n", 0, ""), Ok(Some(expected)));
+            assert_eq!(parsed(json!({ "path": "a", "from": number })).unwrap().from, Some(WholeNumber(expected)));
         }
+    }
+
+    #[test]
+    fn large_values_are_not_repeated_in_an_error() {
+        let long = message(json!({ "path": "a", "limit": "é".repeat(1 << 20) }));
+        assert!(long.len() < 500, "{}", long.len());
+        assert!(long.starts_with("Invalid params: `limit`: invalid type: string \"éé"), "{long}");
+        assert!(long.ends_with("éé\", expected a whole number, at least 1"), "{long}");
+        let name = message(json!({ "path": "a", "x".repeat(1 << 20): 1 }));
+        assert!(name.len() < 500 && name.ends_with("x`, expected one of `path`, `all`, `limit`, `from`"), "{name}");
     }
 }

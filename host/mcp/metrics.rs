@@ -1,4 +1,4 @@
-//! What an operator counts: runs by outcome, seconds, fuel, bytes, the queue. Nothing in it names a tenant or a script.
+//! The metrics of a server: runs by outcome, time, fuel, bytes, queue length. They contain nothing about single tenants or scripts.
 
 use crate::{Engine, Run};
 use prometheus_client::{
@@ -7,7 +7,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-/// The media type of [`Metrics::text`].
+/// The media type of [`Metrics::encode`].
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -25,17 +25,17 @@ struct Reason {
     reason: &'static str,
 }
 
-/// The counts of one server.
+/// The metrics of one server.
 pub struct Metrics {
     registry: Registry,
     runs: Family<Outcome, Counter>,
     seconds: Histogram,
     fuel: Counter,
     bytes: Family<Direction, Counter>,
-    refused: Family<Reason, Counter>,
+    rejected: Family<Reason, Counter>,
     running: Gauge,
     waiting: Gauge,
-    /// Connections that are open.
+    /// The number of open connections.
     pub connections: Gauge,
 }
 
@@ -47,27 +47,27 @@ impl Default for Metrics {
             seconds: Histogram::new([0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0]),
             fuel: Counter::default(),
             bytes: Family::default(),
-            refused: Family::default(),
+            rejected: Family::default(),
             running: Gauge::default(),
             waiting: Gauge::default(),
             connections: Gauge::default(),
             registry: Registry::default(),
         };
-        registry.register("runs", "Runs that ended, by outcome", metrics.runs.clone());
+        registry.register("runs", "Finished runs by outcome", metrics.runs.clone());
         registry.register("run_seconds", "Wall time of runs", metrics.seconds.clone());
-        registry.register("fuel", "Fuel that runs have burnt", metrics.fuel.clone());
-        registry.register("file_bytes", "Bytes that runs have read from files and written to them", metrics.bytes.clone());
-        registry.register("refused", "Runs, requests and connections that were refused, by reason", metrics.refused.clone());
-        registry.register("runs_running", "Runs that are under way", metrics.running.clone());
-        registry.register("runs_waiting", "Runs that wait for their turn", metrics.waiting.clone());
-        registry.register("connections", "Connections that are open", metrics.connections.clone());
+        registry.register("fuel", "Fuel used by runs", metrics.fuel.clone());
+        registry.register("file_bytes", "Bytes that runs read from files and wrote to files", metrics.bytes.clone());
+        registry.register("refused", "Rejected runs, requests and connections by reason", metrics.rejected.clone());
+        registry.register("runs_running", "Running runs", metrics.running.clone());
+        registry.register("runs_waiting", "Runs in the queue", metrics.waiting.clone());
+        registry.register("connections", "Open connections", metrics.connections.clone());
         Self { registry, ..metrics }
     }
 }
 
 impl Metrics {
-    /// Counts a run that ended.
-    pub fn ran(&self, run: &Run) {
+    /// Counts a finished run.
+    pub fn count_run(&self, run: &Run) {
         let outcome = run.outcome.result.as_ref().err().map_or("done", |error| error.kind.name());
         self.runs.get_or_create(&Outcome { outcome }).inc();
         self.seconds.observe(run.receipt.microseconds as f64 / 1e6);
@@ -76,20 +76,19 @@ impl Metrics {
         self.bytes.get_or_create(&Direction { direction: "written" }).inc_by(run.receipt.bytes_written);
     }
 
-    /// Counts what was turned away.
-    pub fn refused(&self, reason: &'static str) {
-        self.refused.get_or_create(&Reason { reason }).inc();
+    /// Counts a rejected run, request or connection.
+    pub fn count_rejected(&self, reason: &'static str) {
+        self.rejected.get_or_create(&Reason { reason }).inc();
     }
 
-    /// All counts, for a monitor to read.
-    /// `begun` are all runs, those that wait for their turn too.
-    pub fn text(&self, engine: &Engine, begun: usize) -> String {
+    /// Returns all metrics as OpenMetrics text. `active_runs` is the number of running and queued runs.
+    pub fn encode(&self, engine: &Engine, active_runs: usize) -> String {
         let running = engine.running();
         self.running.set(i64::try_from(running).unwrap_or(i64::MAX));
-        self.waiting.set(i64::try_from(begun.saturating_sub(running)).unwrap_or(i64::MAX));
+        self.waiting.set(i64::try_from(active_runs.saturating_sub(running)).unwrap_or(i64::MAX));
         let mut text = String::new();
         if text::encode(&mut text, &self.registry).is_err() {
-            tracing::error!("the metrics can't be written");
+            tracing::error!("can't encode the metrics");
         }
         text
     }

@@ -1,39 +1,89 @@
-//! The MCP server: `execute_script`, tools for the files of the io dir, and those files as resources.
+//! The MCP server: runs scripts for models over stdio or HTTP.
 //!
-//! What a client sends is checked before it is used, and what a model reads holds nothing of the host's. Statistics are in
+//! It offers the tool `execute_script`. With an io directory, it also offers tools and resources for the files. With an `sdk`, it also
+//! offers tools and resources for the documentation of the functions.
+//!
+//! Everything that a client sends is checked before it is used. Results for models contain nothing about the host. Statistics are in
 //! `_meta`, which no model reads.
+//!
+//! # Mounting the server in an axum router
+//!
+//! ```
+//! use axum::{Router, routing::get};
+//! use toolscript::{
+//!     Engine,
+//!     mcp::{HttpOptions, McpServer},
+//! };
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = McpServer::builder(Engine::new()?).build();
+//! let router = Router::new().route("/", get(|| async { "my service" })).merge(server.router(&HttpOptions::default())?);
+//!
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+//! let url = format!("http://{}/mcp", listener.local_addr()?);
+//! tokio::spawn(async move { axum::serve(listener, router).await });
+//!
+//! let request = serde_json::json!({
+//!     "jsonrpc": "2.0",
+//!     "id": 1,
+//!     "method": "tools/call",
+//!     "params": {
+//!         "name": "execute_script",
+//!         "arguments": { "script": "return 6 * 7" },
+//!         "_meta": {
+//!             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+//!             "io.modelcontextprotocol/clientCapabilities": {},
+//!         },
+//!     },
+//! });
+//! let response = reqwest::Client::new()
+//!     .post(url)
+//!     .header("content-type", "application/json")
+//!     .header("accept", "application/json, text/event-stream")
+//!     .header("mcp-protocol-version", "2026-07-28")
+//!     .header("mcp-method", "tools/call")
+//!     .header("mcp-name", "execute_script")
+//!     .body(request.to_string())
+//!     .send()
+//!     .await?;
+//! let response: serde_json::Value = serde_json::from_str(&response.text().await?)?;
+//! assert_eq!(response["result"]["structuredContent"]["result"], 42);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`McpServer::serve_http`] serves a listener with limits on connections instead, and [`McpServer::serve_stdio`] serves one client over
+//! standard input and output.
+//!
+//! # Tenants
+//!
+//! With [`AuthOptions`], clients need a bearer token. Each subject is a tenant with a directory, a run quota, a rate limit and a disk
+//! limit of its own; see [`TenantLimits`]. Without authentication, all clients are one tenant.
 
-mod address;
 mod arguments;
 mod auth;
-mod calls;
-mod changes;
-mod description;
-mod docs;
+mod client_session;
+mod docs_resources;
+mod error;
+mod file_resources;
+mod handler;
 mod http;
 mod metrics;
-mod notices;
-mod resources;
-mod result;
+mod notifications;
+mod request;
+mod schema;
+mod script_result;
 mod server;
+mod state;
 mod stdio;
+mod subscriptions;
 mod tenant;
 mod tools;
+mod urls;
 
-pub use address::{below, check_secure};
-pub use auth::{AuthSettings, Authenticator};
-pub use http::{ConnectionLimits, Door, Guard, Guarded, HttpLimits, Place, Shares, Site, Tenants, serve_http};
-pub use metrics::Metrics;
-pub use server::Server;
-pub use stdio::serve_stdio;
-pub use tenant::{Allotment, Settings, Tenant};
-
-use crate::Limits;
-
-/// Bytes of one message, at least.
-const MESSAGE: usize = 8 << 20;
-
-/// Bytes of one message: a script of the size that is allowed, with all of its characters escaped, and what is around it.
-pub fn max_message(limits: &Limits) -> usize {
-    limits.script.saturating_mul(6).saturating_add(1 << 20).max(MESSAGE)
-}
+pub use auth::{AuthOptions, AuthOptionsError};
+pub use error::ServeError;
+pub use http::{HttpOptions, HttpOptionsError};
+pub use server::{McpServer, McpServerBuilder};
+pub use tenant::TenantLimits;

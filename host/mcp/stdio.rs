@@ -1,7 +1,6 @@
-//! MCP over standard input and output: one client, which started this program.
+//! MCP over standard input and output, for one client that started this program.
 
-use super::server::Server;
-use anyhow::bail;
+use super::{error::ServeError, handler::Handler};
 use rmcp::{
     RoleServer, ServiceExt as _,
     service::ServerInitializeError,
@@ -16,42 +15,42 @@ use std::{
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
-/// How long the last answers may take.
-const GRACE: Duration = Duration::from_secs(3);
+/// The time to send the last responses after a shutdown.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Serves until the input ends or `shutdown` is cancelled; both end the scripts that are running. A line may have `most` bytes.
-pub async fn serve_stdio(server: Server, most: usize, shutdown: CancellationToken) -> anyhow::Result<()> {
+/// Serves until the input ends or `shutdown` is cancelled. Both stop the running scripts. `max_line` is the maximum length of one
+/// message in bytes.
+pub async fn serve(handler: Handler, max_line: usize, shutdown: CancellationToken) -> Result<(), ServeError> {
     let (input, output) = stdio_pipes();
-    let input = UntilEnd { input, ended: shutdown.clone() };
-    let transport = AsyncRwTransport::<RoleServer, _, _>::new(input, output).with_max_line_length(most);
-    let running = match server.serve_with_ct(transport, shutdown.child_token()).await {
-        Ok(running) => running,
-        // Nobody has said anything, or not for long.
+    let input = CancelAtEnd { input, ended: shutdown.clone() };
+    let transport = AsyncRwTransport::<RoleServer, _, _>::new(input, output).with_max_line_length(max_line);
+    let service = match handler.serve_with_ct(transport, shutdown.child_token()).await {
+        Ok(service) => service,
+        // The client closed the connection before it sent a request.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
-        Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
-            bail!("the client's first message was neither `initialize` nor a request of the newest revision")
-        }
-        Err(error) => return Err(error.into()),
+        Err(ServerInitializeError::ExpectedInitializeRequest(_)) => return Err(ServeError::NoHandshake),
+        Err(error) => return Err(ServeError::Connect(error.into())),
     };
-    // Answers that a client does not read would be waited for.
-    let patience = async {
+    // A client that does not read its responses must not keep the server running.
+    let close_timeout = async {
         shutdown.cancelled().await;
-        tokio::time::sleep(GRACE).await;
+        tokio::time::sleep(CLOSE_TIMEOUT).await;
     };
     tokio::select! {
-        ended = running.waiting() => drop(ended?),
-        () = patience => tracing::warn!("the client does not read its answers; leaving without it"),
+        ended = service.waiting() => drop(ended.map_err(ServeError::Task)?),
+        () = close_timeout => tracing::warn!("the client does not read its responses; exiting without it"),
     }
     Ok(())
 }
 
-/// Says when the input has ended. The protocol's library waits for running requests then, so they must hear of it.
-struct UntilEnd<R> {
+/// A reader that cancels a token when its input ends. At the end of the input rmcp waits for running requests, so they must be
+/// cancelled.
+struct CancelAtEnd<R> {
     input: R,
     ended: CancellationToken,
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for UntilEnd<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for CancelAtEnd<R> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.input).poll_read(context, buffer);

@@ -1,13 +1,12 @@
-//! Whoever a server works for: a local client, or one of many users, each with files, turns and a pace of their own.
+//! One tenant: the local client, or one authenticated user with files, a run quota and a rate limit of its own.
 
 use super::{
-    changes::Changes,
-    metrics::Metrics,
-    tools::{DOCS_TOOLS, FILE_TOOLS, script},
+    state::ServerState,
+    subscriptions::FileChanges,
+    tools::{self, FileJob},
 };
-use crate::sdk::Sdk;
 use crate::{
-    Engine, Limits, Run, RunOptions, Script,
+    Run, RunOptions, Script,
     engine::{IoOptions, RunQuota, RunRejected},
 };
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
@@ -17,176 +16,206 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Instant,
 };
-use tokio::{runtime::Handle, sync::Semaphore, task::JoinError};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio::{sync::Semaphore, task::JoinError};
+use tokio_util::sync::CancellationToken;
 
-/// What a look at the files holds while it waits, at least in bytes, and how many of that size there may be: 32 MiB in all.
-const LOOK: usize = 256 << 10;
-const MAX_LOOKS: usize = 128;
+/// The bytes that one permit of the file job queue covers. A job takes one permit, and one more for each such amount of its data.
+const FILE_JOB_PERMIT_BYTES: usize = 256 << 10;
 
-/// What all tenants of a server share.
-pub struct Settings {
-    pub engine: Engine,
-    pub limits: Limits,
-    /// Functions of scripts that lead out.
-    pub sdk: Option<Arc<Sdk>>,
-    pub metrics: Metrics,
-    /// Where scripts run, if not on the threads that answer clients: those then never wait behind a script that is busy.
-    pub scripts: Option<Handle>,
-    /// Runs that are under way or wait for their turn.
-    pub runs: TaskTracker,
-    /// Ends whatever waits for news, so that the server can end once running scripts have.
-    pub draining: CancellationToken,
-    /// Ends all runs.
-    pub shutdown: CancellationToken,
+/// The permits of the file job queue. Together with [`FILE_JOB_PERMIT_BYTES`] this bounds the data of waiting jobs to 32 MiB.
+const FILE_JOB_PERMITS: usize = 128;
+
+/// The limits of each tenant of a server with [authentication](super::HttpOptions::with_auth).
+///
+/// The defaults:
+/// - `running`: one run per core, a quarter of the default engine's runs
+/// - `waiting`: 256 runs, a quarter of the default engine's queue
+/// - `per_minute`: 600
+/// - `disk_bytes`: 1 GiB
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TenantLimits {
+    /// The number of runs at the same time.
+    pub running: usize,
+    /// The number of runs that wait for a running one to end.
+    pub waiting: usize,
+    /// The number of runs and file operations that may start per minute.
+    pub per_minute: NonZeroU32,
+    /// The size of all files of the tenant in bytes.
+    pub disk_bytes: u64,
 }
 
-/// What one tenant may use of what all share.
-#[derive(Clone, Copy, Debug)]
-pub struct Allotment {
-    /// Runs at once.
-    pub running: usize,
-    /// Runs that wait for one of those to end.
-    pub waiting: usize,
-    /// Runs, and looks at files, that may begin in a minute.
-    pub per_minute: NonZeroU32,
+impl Default for TenantLimits {
+    fn default() -> Self {
+        const PER_MINUTE: NonZeroU32 = NonZeroU32::new(600).unwrap();
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { running: cores, waiting: 256, per_minute: PER_MINUTE, disk_bytes: 1 << 30 }
+    }
+}
+
+impl TenantLimits {
+    /// Sets the number of runs at the same time. The minimum is 1.
+    #[must_use]
+    pub fn with_running(mut self, runs: usize) -> Self {
+        self.running = runs.max(1);
+        self
+    }
+
+    /// Sets the number of runs that wait for a running one to end.
+    #[must_use]
+    pub fn with_waiting(mut self, runs: usize) -> Self {
+        self.waiting = runs;
+        self
+    }
+
+    /// Sets the number of runs and file operations that may start per minute.
+    #[must_use]
+    pub fn with_per_minute(mut self, requests: NonZeroU32) -> Self {
+        self.per_minute = requests;
+        self
+    }
+
+    /// Sets the size of all files of the tenant in bytes.
+    #[must_use]
+    pub fn with_disk_bytes(mut self, bytes: u64) -> Self {
+        self.disk_bytes = bytes;
+        self
+    }
 }
 
 /// One tenant.
 pub struct Tenant {
-    pub settings: Arc<Settings>,
+    pub state: Arc<ServerState>,
     pub io: Option<IoOptions>,
-    /// The tools, as they were at a revision of the functions.
-    told: Mutex<Option<(u64, Arc<Vec<Tool>>)>>,
-    pub changes: Changes,
-    /// One look at the files at a time, however many are asked for.
-    looking: Arc<Semaphore>,
-    /// What those hold that wait for it.
-    room: Arc<Semaphore>,
-    share: Option<RunQuota>,
-    pace: Option<(NonZeroU32, DefaultDirectRateLimiter)>,
+    pub file_changes: FileChanges,
+    /// The tool definitions, and the revision of the functions that they describe.
+    cached_tools: Mutex<Option<(u64, Arc<Vec<Tool>>)>>,
+    /// Serializes file jobs: one at a time.
+    file_job_slot: Arc<Semaphore>,
+    /// Bounds the data of waiting file jobs.
+    file_job_queue: Arc<Semaphore>,
+    run_quota: Option<RunQuota>,
+    rate_limit: Option<(NonZeroU32, DefaultDirectRateLimiter)>,
 }
 
-/// Why a run was not made.
+/// The reason that a run or a file job was not executed.
 #[derive(Debug, thiserror::Error)]
-pub enum NotRun {
+pub enum RequestRejected {
     #[error(transparent)]
-    Refused(#[from] RunRejected),
+    Run(#[from] RunRejected),
     #[error("the server failed; the cause is in its log")]
     Failed(#[from] JoinError),
-    #[error("busy: too much work on files is waiting; try again later")]
-    Full,
-    #[error("too many requests: at most {0} may begin in a minute; try again later")]
-    TooFast(NonZeroU32),
+    #[error("busy: too many file operations are waiting; try again later")]
+    FileQueueFull,
+    #[error("too many requests: at most {0} may start per minute; try again later")]
+    RateLimited(NonZeroU32),
 }
 
 impl Tenant {
-    /// A tenant that has the server to itself, or is allotted a part of it.
-    pub fn new(settings: Arc<Settings>, io: Option<IoOptions>, allotment: Option<Allotment>) -> Self {
+    /// Creates a tenant. Without `limits`, it can use all of the server.
+    pub fn new(state: Arc<ServerState>, io: Option<IoOptions>, limits: Option<TenantLimits>) -> Self {
         Self {
-            settings,
+            state,
             io,
-            told: Mutex::default(),
-            changes: Changes::default(),
-            looking: Arc::new(Semaphore::new(1)),
-            room: Arc::new(Semaphore::new(MAX_LOOKS)),
-            share: allotment.map(|allotment| RunQuota::new(allotment.running, allotment.waiting)),
-            pace: allotment.map(|allotment| (allotment.per_minute, RateLimiter::direct(Quota::per_minute(allotment.per_minute)))),
+            file_changes: FileChanges::default(),
+            cached_tools: Mutex::default(),
+            file_job_slot: Arc::new(Semaphore::new(1)),
+            file_job_queue: Arc::new(Semaphore::new(FILE_JOB_PERMITS)),
+            run_quota: limits.map(|limits| RunQuota::new(limits.running, limits.waiting)),
+            rate_limit: limits.map(|limits| (limits.per_minute, RateLimiter::direct(Quota::per_minute(limits.per_minute)))),
         }
     }
 
-    /// The tools that there are. What they say of functions changes with the servers behind those.
+    /// Returns the tool definitions. They change when an upstream server changes its functions.
     pub fn tools(&self) -> Arc<Vec<Tool>> {
-        let revision = self.settings.sdk.as_ref().map_or(0, |sdk| sdk.revision());
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*told {
-            Some((made, tools)) if *made == revision => Arc::clone(tools),
+        let sdk = self.state.sdk.as_deref();
+        let revision = sdk.map_or(0, |sdk| sdk.revision());
+        let mut cached = self.cached_tools.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*cached {
+            Some((cached_revision, tools)) if *cached_revision == revision => Arc::clone(tools),
             _ => {
-                let tools = Arc::new(self.define_tools());
-                *told = Some((revision, Arc::clone(&tools)));
+                let tools = Arc::new(tools::define_all(&self.state.limits, self.io.as_ref(), sdk));
+                *cached = Some((revision, Arc::clone(&tools)));
                 tools
             }
         }
     }
 
-    fn define_tools(&self) -> Vec<Tool> {
-        let sdk = self.settings.sdk.as_deref();
-        let mut tools = vec![script::definition(&self.settings.limits, self.io.as_ref(), sdk)];
-        if self.io.is_some() {
-            tools.extend(FILE_TOOLS.iter().map(|tool| (tool.definition)()));
-        }
-        if sdk.is_some() {
-            tools.extend(DOCS_TOOLS.iter().map(|tool| (tool.definition)()));
-        }
-        tools
-    }
-
-    /// Works on the files, where that may block; nothing if there are none, or the request was cancelled. The work is told of that, and
-    /// of the time that a script would have. `holds` are the bytes that wait with it.
+    /// Runs a job on the files, on a thread that may block. Returns `None` if there are no files, the request was cancelled or the
+    /// job panicked.
+    ///
+    /// The job can ask whether to continue: not after a cancellation, and not longer than a script may run.
     ///
     /// # Errors
     ///
-    /// When the tenant asks too often, or too much of it waits already.
-    pub async fn look<R: Send + 'static>(
+    /// When the rate limit is exceeded, or too much data of other jobs is waiting.
+    pub async fn run_file_job<R: Send + 'static>(
         &self,
-        holds: usize,
-        cancelled: CancellationToken,
-        work: impl FnOnce(&IoOptions, &dyn Fn() -> bool) -> R + Send + 'static,
-    ) -> Result<Option<R>, NotRun> {
+        job: FileJob<R>,
+        cancellation: CancellationToken,
+    ) -> Result<Option<R>, RequestRejected> {
         let Some(io) = self.io.clone() else { return Ok(None) };
-        self.check_pace()?;
-        let shares = u32::try_from(holds / LOOK + 1).unwrap_or(u32::MAX);
-        let room = Arc::clone(&self.room).try_acquire_many_owned(shares).map_err(|_| {
-            self.settings.metrics.refused("busy");
-            NotRun::Full
+        self.check_rate_limit()?;
+        let permits = u32::try_from(job.input_bytes / FILE_JOB_PERMIT_BYTES + 1).unwrap_or(u32::MAX);
+        let queued = Arc::clone(&self.file_job_queue).try_acquire_many_owned(permits).map_err(|_| {
+            self.state.metrics.count_rejected("busy");
+            RequestRejected::FileQueueFull
         })?;
-        let under_way = self.settings.runs.token();
-        let turn = Arc::clone(&self.looking).acquire_owned();
-        let Some(turn) = cancelled.run_until_cancelled(turn).await else { return Ok(None) };
-        let (timeout, shutdown) = (self.settings.limits.timeout, self.settings.shutdown.clone());
-        let look = move || {
+        let active = self.state.active_runs.token();
+        let slot = Arc::clone(&self.file_job_slot).acquire_owned();
+        let Some(slot) = cancellation.run_until_cancelled(slot).await else { return Ok(None) };
+        let (timeout, shutdown) = (self.state.limits.timeout, self.state.shutdown.clone());
+        let run = move || {
             let started = Instant::now();
-            let is_wanted = || !cancelled.is_cancelled() && !shutdown.is_cancelled() && started.elapsed() < timeout;
-            let seen = work(&io, &is_wanted);
-            drop((turn, room, under_way));
-            seen
+            let is_wanted = || !cancellation.is_cancelled() && !shutdown.is_cancelled() && started.elapsed() < timeout;
+            let result = (job.run)(&io, &is_wanted);
+            drop((slot, queued, active));
+            result
         };
-        // A search is as busy as a script.
-        let looking = match &self.settings.scripts {
-            Some(scripts) => scripts.spawn_blocking(look),
-            None => tokio::task::spawn_blocking(look),
+        // A search uses as much CPU time as a script, so it runs with the scripts.
+        let task = match &self.state.script_runtime {
+            Some(runtime) => runtime.spawn_blocking(run),
+            None => tokio::task::spawn_blocking(run),
         };
-        Ok(looking.await.ok())
+        Ok(task.await.ok())
     }
 
-    /// Refuses what comes too fast.
-    pub fn check_pace(&self) -> Result<(), NotRun> {
-        if let Some((per_minute, pace)) = &self.pace
-            && pace.check().is_err()
+    /// Counts a request against the rate limit.
+    ///
+    /// # Errors
+    ///
+    /// When the limit is exceeded.
+    pub fn check_rate_limit(&self) -> Result<(), RequestRejected> {
+        if let Some((per_minute, limiter)) = &self.rate_limit
+            && limiter.check().is_err()
         {
-            self.settings.metrics.refused("pace");
-            return Err(NotRun::TooFast(*per_minute));
+            self.state.metrics.count_rejected("pace");
+            return Err(RequestRejected::RateLimited(*per_minute));
         }
         Ok(())
     }
 
-    /// Runs a script when it is this tenant's turn.
-    pub async fn run(&self, script: Script, mut options: RunOptions) -> Result<Run, NotRun> {
-        self.check_pace()?;
-        let _under_way = self.settings.runs.token();
+    /// Runs a script with the files and the quota of this tenant.
+    ///
+    /// # Errors
+    ///
+    /// When the run is not started.
+    pub async fn run(&self, script: Script, mut options: RunOptions) -> Result<Run, RequestRejected> {
+        self.check_rate_limit()?;
+        let _active = self.state.active_runs.token();
         options.io = self.io.clone();
-        options.quota = self.share.clone();
-        let engine = self.settings.engine.clone();
-        let running = async move { engine.run(&script, options).await };
-        let run = match &self.settings.scripts {
-            Some(scripts) => scripts.spawn(running).await?,
-            None => running.await,
+        options.quota = self.run_quota.clone();
+        let engine = self.state.engine.clone();
+        let run = async move { engine.run(&script, options).await };
+        let run = match &self.state.script_runtime {
+            Some(runtime) => runtime.spawn(run).await?,
+            None => run.await,
         };
-        let run = run.inspect_err(|refusal| {
-            let reason = if matches!(refusal, RunRejected::Busy { .. }) { "busy" } else { "invalid" };
-            self.settings.metrics.refused(reason);
+        let run = run.inspect_err(|rejected| {
+            let reason = if matches!(rejected, RunRejected::Busy { .. }) { "busy" } else { "invalid" };
+            self.state.metrics.count_rejected(reason);
         })?;
-        self.settings.metrics.ran(&run);
+        self.state.metrics.count_run(&run);
         Ok(run)
     }
 }

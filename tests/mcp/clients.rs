@@ -1,6 +1,6 @@
-//! The same server through a real client, by each revision of the protocol.
+//! The server with the rmcp client, in each supported protocol revision.
 
-use crate::support::http_server::HttpServer;
+use crate::support::{http_server::HttpServer, server_process::temp_directory};
 use rmcp::{
     ClientHandler, ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceExt as _,
     model::{
@@ -12,13 +12,12 @@ use rmcp::{
 };
 use serde_json::json;
 use std::path::Path;
-use tempfile::TempDir;
 use tokio::{
     process::Command,
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
 };
 
-/// Passes on the progress that it hears of; the library does so in tasks of its own, which may come after the result.
+/// Forwards progress notifications. rmcp delivers them in separate tasks, which may run after the result arrives.
 struct Client {
     version: ProtocolVersion,
     progress: UnboundedSender<f64>,
@@ -30,16 +29,16 @@ impl ClientHandler for Client {
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.progress.send(progress.progress).expect("somebody waits for it");
+        self.progress.send(progress.progress).expect("a receiver");
     }
 }
 
-/// The program, over its standard streams.
-fn over_stdio(folder: &Path) -> TokioChildProcess {
+/// Starts the program as a stdio server.
+fn start_stdio(directory: &Path) -> TokioChildProcess {
     let command = Command::new(env!("CARGO_BIN_EXE_toolscript")).configure(|command| {
-        command.arg("serve").current_dir(folder);
+        command.arg("serve").current_dir(directory);
     });
-    TokioChildProcess::new(command).expect("it starts")
+    TokioChildProcess::new(command).expect("the server starts")
 }
 
 async fn connect<T, E, A>(transport: T, version: ProtocolVersion) -> (RunningService<RoleClient, Client>, UnboundedReceiver<f64>)
@@ -66,19 +65,19 @@ async fn execute(client: &RunningService<RoleClient, Client>, script: &str) -> C
 const REVISIONS: [ProtocolVersion; 3] = [ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
 
 #[tokio::test]
-async fn each_revision_runs_scripts_and_reads_their_files_over_stdio() {
+async fn each_revision_runs_scripts_and_reads_files_over_stdio() {
     for version in REVISIONS {
-        let folder = TempDir::new().expect("a folder");
-        let (client, progress) = connect(over_stdio(folder.path()), version.clone()).await;
+        let directory = temp_directory();
+        let (client, progress) = connect(start_stdio(directory.path()), version.clone()).await;
         check(client, progress, &version).await;
     }
 }
 
 #[tokio::test]
-async fn each_revision_runs_scripts_and_reads_their_files_over_http() {
+async fn each_revision_runs_scripts_and_reads_files_over_http() {
     for version in REVISIONS {
-        let folder = TempDir::new().expect("a folder");
-        let server = HttpServer::start(folder.path(), &["--io-dir", "files"]);
+        let directory = temp_directory();
+        let server = HttpServer::start(directory.path(), &["--io-dir", "files"]);
         let transport = StreamableHttpClientTransport::from_uri(server.url("/mcp"));
         let (client, progress) = connect(transport, version.clone()).await;
         check(client, progress, &version).await;
@@ -102,17 +101,17 @@ async fn check(client: RunningService<RoleClient, Client>, mut progress: Unbound
     assert_eq!(resources.iter().map(|resource| resource.uri.as_str()).collect::<Vec<_>>(), ["io:///f.txt"]);
     let contents = client.read_resource(ReadResourceRequestParams::new("io:///f.txt")).await.expect("contents");
     assert_eq!(serde_json::to_value(&contents.contents[0]).expect("JSON")["text"], "text");
-    client.cancel().await.expect("it ends");
+    client.cancel().await.expect("the connection closes");
 }
 
 #[tokio::test]
-async fn the_newest_revision_listens_for_changes() {
-    let folder = TempDir::new().expect("a folder");
-    let (client, _progress) = connect(over_stdio(folder.path()), ProtocolVersion::V_2026_07_28).await;
+async fn the_newest_revision_subscribes_to_changes() {
+    let directory = temp_directory();
+    let (client, _progress) = connect(start_stdio(directory.path()), ProtocolVersion::V_2026_07_28).await;
     let filter = SubscriptionFilter::builder().resources_list_changed().build();
     let mut changes = client.peer().listen(filter).await.expect("a subscription");
     execute(&client, "io.open('f', 'w'):close()").await;
     let change = changes.next().await.expect("no error");
     assert!(format!("{change:?}").contains("ResourceListChanged"), "{change:?}");
-    client.cancel().await.expect("it ends");
+    client.cancel().await.expect("the connection closes");
 }

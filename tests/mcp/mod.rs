@@ -7,11 +7,19 @@ mod clients;
 #[cfg(target_os = "linux")]
 mod drain;
 #[cfg(target_os = "linux")]
-mod files;
+mod execute_script;
+#[cfg(target_os = "linux")]
+mod file_tools;
 #[cfg(target_os = "linux")]
 mod http;
 #[cfg(target_os = "linux")]
 mod http_hostile;
+#[cfg(target_os = "linux")]
+mod mounted;
+#[cfg(target_os = "linux")]
+mod notifications;
+#[cfg(target_os = "linux")]
+mod resources;
 #[cfg(target_os = "linux")]
 mod stdio;
 #[cfg(target_os = "linux")]

@@ -40,7 +40,7 @@ fn tools_return_the_documentation() {
     assert_eq!(names[7..], ["list_apis", "list_functions", "get_function_docs", "search_docs"]);
     let description = tools[0]["description"].as_str().expect("a string");
     for words in [
-        "There is no network but for sdk, no require",
+        "Not available: network (except through sdk), require",
         "APIs, at most 100 calls: sdk.API.function(params, body) returns the decoded body, then {status, headers}",
         "\n- sdk.shop: Pet shop 1.2.0 (create_pet, get_pet, list_pets, list_transactions, remove_pet)",
     ] {
@@ -64,19 +64,19 @@ fn tools_return_the_documentation() {
 
     let found = tool(&mut wire, "search_docs", json!({ "query": "add a new pet" }));
     assert_eq!(found["structuredContent"]["functions"][0], json!({ "name": "shop.create_pet", "summary": "Adds a pet" }), "{found}");
-    assert_eq!(tool(&mut wire, "search_docs", json!({ "query": "weather" }))["content"][0]["text"], "(nothing fits)");
+    assert_eq!(tool(&mut wire, "search_docs", json!({ "query": "weather" }))["content"][0]["text"], "(no matches)");
 
     for (name, arguments, message) in [
         ("list_functions", json!({ "api": "zoo" }), "Invalid params: there is no API 'zoo'; available: shop"),
         ("list_functions", json!({ "tag": "toys" }), "Invalid params: there is no tag 'toys'; available: money, pets"),
-        ("list_functions", json!({ "page": 2 }), "Invalid params: `page` is not a parameter; there are `api` and `tag`"),
-        ("get_function_docs", json!({}), "Invalid params: `name` is required"),
+        ("list_functions", json!({ "page": 2 }), "Invalid params: unknown field `page`, expected `api` or `tag`"),
+        ("get_function_docs", json!({}), "Invalid params: missing field `name`"),
         (
             "get_function_docs",
             json!({ "name": "zoo" }),
             "Invalid params: `name`: there is no function 'zoo'; use sdk.search to find functions",
         ),
-        ("search_docs", json!({ "query": 7 }), "Invalid params: `query` must be a string"),
+        ("search_docs", json!({ "query": 7 }), "Invalid params: `query`: invalid type: integer `7`, expected a string"),
     ] {
         let result = tool(&mut wire, name, arguments);
         assert_eq!((&result["isError"], &result["content"][0]["text"]), (&json!(true), &json!(message)));

@@ -1,63 +1,49 @@
-//! The real program, serving over HTTP on a port of its own, and a client that sees what it answers byte by byte.
+//! The real program as an HTTP server on a free port, and a client that sees every byte of the responses.
 
+pub use super::wire::call;
+
+use super::server_process::{CANARY, TIMEOUT, send_signal};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use std::{
-    fs,
     io::{BufRead as _, BufReader},
     path::Path,
     process::{Child, ChildStderr, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
-use tempfile::TempDir;
 
-/// Long enough for a machine that is busy with other tests.
-pub const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The newest revision, which has no sessions.
-pub const NEWEST: &str = "2026-07-28";
+/// The newest protocol revision, which has no sessions.
+pub const NEWEST_VERSION: &str = "2026-07-28";
 
 pub struct HttpServer {
     child: Child,
-    /// `127.0.0.1` and the port.
+    /// The IP address and the port.
     pub address: String,
     _stderr: BufReader<ChildStderr>,
 }
 
-/// A folder to start it in.
-pub fn folder() -> TempDir {
-    TempDir::new().expect("a folder")
-}
-
-/// The same with a configuration in it.
-pub fn with_config(config: &str) -> TempDir {
-    let folder = folder();
-    fs::write(folder.path().join("toolscript.toml"), config).expect("a file");
-    folder
-}
-
-/// Waits until something that a client sees is so.
+/// Waits until a condition is true.
 pub async fn wait_for_async(mut condition: impl AsyncFnMut() -> bool) {
     let started = Instant::now();
     while !condition().await {
-        assert!(started.elapsed() < PATIENCE, "it does not come true");
+        assert!(started.elapsed() < TIMEOUT, "the condition stays false");
         tokio::task::yield_now().await;
     }
 }
 
 impl HttpServer {
-    /// Starts it in a folder, and waits until it listens.
-    pub fn start(folder: &Path, arguments: &[&str]) -> Self {
+    /// Starts the server in a directory and waits until it listens.
+    pub fn start(directory: &Path, arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_toolscript"))
             .args(["serve", "--transport", "http", "--listen", "127.0.0.1:0"])
             .args(arguments)
-            .current_dir(folder)
-            .env("CANARY", "sings-in-the-mine")
+            .current_dir(directory)
+            .env("CANARY", CANARY)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("it starts");
+            .expect("the server starts");
         let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut line = String::new();
         while line.is_empty() || line.starts_with("note: ") {
@@ -77,32 +63,31 @@ impl HttpServer {
     }
 
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([&format!("-{name}"), &self.process().to_string()]).status().expect("kill");
-        assert!(sent.success());
+        send_signal(self.process(), name);
     }
 
-    /// Waits for its end, off the runtime's threads.
-    pub async fn ended(&mut self) -> ExitStatus {
+    /// Waits until the server exits, without blocking the runtime.
+    pub async fn wait_for_exit(&mut self) -> ExitStatus {
         let started = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().expect("a child") {
                 return status;
             }
-            assert!(started.elapsed() < PATIENCE, "it does not end");
+            assert!(started.elapsed() < TIMEOUT, "the server does not exit");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 
-    /// A client without a session, by the newest revision.
+    /// Returns a client of the newest protocol revision, without a session.
     pub fn client(&self) -> HttpClient {
-        HttpClient { http: Client::new(), url: self.url("/mcp"), version: NEWEST.into(), session: None, token: None, last_id: 0 }
+        HttpClient { http: Client::new(), url: self.url("/mcp"), version: NEWEST_VERSION.into(), session: None, token: None, last_id: 0 }
     }
 
-    /// A client with a session, by an older revision.
+    /// Returns a client of an older protocol revision, with a session.
     pub async fn session(&self, version: &str, token: Option<&str>) -> HttpClient {
         let mut client = HttpClient { version: version.into(), token: token.map(Into::into), ..self.client() };
-        let hello = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
-        let response = client.send("initialize", hello).await;
+        let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
+        let response = client.send("initialize", params).await;
         client.session = Some(response.headers()["mcp-session-id"].to_str().expect("a text").to_owned());
         let answer = Answer::of(response).await;
         assert_eq!(answer.last()["result"]["protocolVersion"], version, "{answer:?}");
@@ -114,7 +99,7 @@ impl HttpServer {
 
 impl Drop for HttpServer {
     fn drop(&mut self) {
-        // A test that failed must not leave it running.
+        // A failed test must not leave the server running.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -127,18 +112,18 @@ pub struct HttpClient {
     pub version: String,
     pub session: Option<String>,
     pub token: Option<String>,
-    /// The id of the request that was sent last.
+    /// The id of the last request.
     pub last_id: u64,
 }
 
 impl HttpClient {
-    /// The same client with another token.
+    /// Sets the token.
     pub fn with_token(mut self, token: &str) -> Self {
         self.token = Some(token.into());
         self
     }
 
-    /// A request with the headers that every one has.
+    /// Returns a request with the headers that all requests have.
     pub fn request(&self, method: reqwest::Method) -> RequestBuilder {
         let mut request = self.http.request(method, &self.url).header("accept", "application/json, text/event-stream");
         request = request.header("mcp-protocol-version", &self.version);
@@ -153,39 +138,39 @@ impl HttpClient {
 
     pub async fn post(&self, message: &Value) -> Response {
         let mut request = self.request(reqwest::Method::POST).header("content-type", "application/json");
-        if self.version == NEWEST {
+        if self.version == NEWEST_VERSION {
             request = request.header("mcp-method", message["method"].as_str().unwrap_or_default());
             let params = &message["params"];
             if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
                 request = request.header("mcp-name", name);
             }
         }
-        request.body(message.to_string()).send().await.expect("an answer")
+        request.body(message.to_string()).send().await.expect("a response")
     }
 
-    /// Sends a request; its answer has only begun.
+    /// Sends a request and returns its response, whose body is not read yet.
     pub async fn send(&mut self, method: &str, mut params: Value) -> Response {
         self.last_id += 1;
-        if self.version == NEWEST {
-            params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(NEWEST);
+        if self.version == NEWEST_VERSION {
+            params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(NEWEST_VERSION);
             params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
         }
         self.post(&json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params })).await
     }
 
-    /// Sends a request and takes all of its answer.
+    /// Sends a request and reads its whole response.
     pub async fn ask(&mut self, method: &str, params: Value) -> Answer {
         let response = self.send(method, params).await;
         Answer::of(response).await
     }
 
-    /// Runs a script; the result of the tool call.
+    /// Runs a script and returns the result of the tool call.
     pub async fn run(&mut self, script: &str) -> Value {
         let answer = self.ask("tools/call", call(script)).await;
         answer.last().get("result").unwrap_or_else(|| panic!("{answer:?}")).clone()
     }
 
-    /// The result of a script that must not fail.
+    /// Runs a script that must not fail and returns its result.
     pub async fn result(&mut self, script: &str) -> Value {
         let run = self.run(script).await;
         assert_eq!(run["isError"], false, "{run}");
@@ -193,12 +178,7 @@ impl HttpClient {
     }
 }
 
-/// The parameters of a call of the tool.
-pub fn call(script: &str) -> Value {
-    json!({ "name": "execute_script", "arguments": { "script": script } })
-}
-
-/// All that came for a request.
+/// The whole response to a request.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -209,8 +189,8 @@ pub struct Answer {
 impl Answer {
     pub async fn of(response: Response) -> Self {
         let status = response.status();
-        let text = tokio::time::timeout(PATIENCE, response.text()).await.expect("in time").expect("a text");
-        assert!(!text.contains("sings-in-the-mine"), "{text}");
+        let text = tokio::time::timeout(TIMEOUT, response.text()).await.expect("in time").expect("a text");
+        assert!(!text.contains(CANARY), "{text}");
         let messages = match serde_json::from_str(&text) {
             Ok(message) => vec![message],
             Err(_) => text.lines().filter_map(event).collect(),
@@ -218,18 +198,18 @@ impl Answer {
         Self { status, messages, text }
     }
 
-    /// The answer itself, which comes last.
+    /// Returns the last message: the JSON-RPC response.
     pub fn last(&self) -> &Value {
         self.messages.last().unwrap_or_else(|| panic!("no message: {} {}", self.status, self.text))
     }
 }
 
-/// The message in a line of an event stream.
+/// Returns the message in a line of an event stream.
 fn event(line: &str) -> Option<Value> {
     line.strip_prefix("data: ").and_then(|data| serde_json::from_str(data).ok())
 }
 
-/// Reads messages of a stream that goes on.
+/// An open event stream.
 pub struct Events {
     response: Response,
     text: String,
@@ -241,7 +221,7 @@ impl Events {
         Self { response, text: String::new() }
     }
 
-    /// The next message; nothing at the end of the stream.
+    /// Returns the next message, or `None` at the end of the stream.
     pub async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some((line, rest)) = self.text.split_once('\n') {
@@ -252,7 +232,7 @@ impl Events {
                 }
                 continue;
             }
-            let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await.expect("in time").ok().flatten()?;
+            let chunk = tokio::time::timeout(TIMEOUT, self.response.chunk()).await.expect("in time").ok().flatten()?;
             self.text.push_str(std::str::from_utf8(&chunk).expect("a text"));
         }
     }

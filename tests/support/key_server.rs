@@ -1,4 +1,4 @@
-//! An authorization server as far as one is needed here: its configuration, its keys, and tokens that they sign.
+//! A minimal authorization server: its OpenID configuration, its keys, and tokens that they sign.
 
 use aws_lc_rs::{
     rand::SystemRandom,
@@ -17,7 +17,7 @@ use std::{
 };
 use tokio::net::TcpListener;
 
-/// Whom the tests' tokens are meant for.
+/// The audience of the tokens.
 pub const AUDIENCE: &str = "toolscript-tests";
 
 pub struct KeyServer {
@@ -30,38 +30,39 @@ pub struct KeyServer {
 struct Shared {
     issuer: Mutex<String>,
     keys: Mutex<Vec<Value>>,
-    asked: AtomicUsize,
+    key_requests: AtomicUsize,
     broken: Mutex<bool>,
     silent: Mutex<bool>,
 }
 
-/// A key pair for ES256.
+/// Creates a key pair for ES256.
 pub fn key_pair() -> EncodingKey {
     let pair = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new()).expect("a key");
     EncodingKey::from_ec_der(pair.as_ref())
 }
 
-/// The public part of a key, by a name.
-pub fn public(key: &EncodingKey, name: &str) -> Value {
+/// Returns the public part of a key, with a key id.
+pub fn public_key(key: &EncodingKey, id: &str) -> Value {
     let mut jwk = serde_json::to_value(Jwk::from_encoding_key(key, Algorithm::ES256).expect("a public key")).expect("JSON");
-    jwk["kid"] = json!(name);
+    jwk["kid"] = json!(id);
     jwk["use"] = json!("sig");
     jwk
 }
 
+/// Returns the current Unix time in seconds.
 pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs()
 }
 
 impl KeyServer {
-    /// Starts it, with one key whose name is `main`.
+    /// Starts the server with one key, whose id is `main`.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let issuer = format!("http://{}", listener.local_addr().expect("an address"));
         let key = key_pair();
         let shared = Arc::new(Shared::default());
         *shared.issuer.lock().expect("a lock") = issuer.clone();
-        shared.keys.lock().expect("a lock").push(public(&key, "main"));
+        shared.keys.lock().expect("a lock").push(public_key(&key, "main"));
         let router = Router::new()
             .route("/.well-known/openid-configuration", get(configuration))
             .route("/keys", get(keys))
@@ -75,55 +76,56 @@ impl KeyServer {
         Self { issuer, shared, key }
     }
 
-    /// The flags of a server that trusts it.
+    /// Returns the flags of a toolscript server that accepts its tokens.
     pub fn flags(&self) -> Vec<String> {
         let flags = ["--public-url", "http://127.0.0.1", "--auth-authority", &self.issuer, "--auth-audience", AUDIENCE];
         flags.map(Into::into).to_vec()
     }
 
-    /// What everybody knows of its key.
+    /// Returns its public key.
     pub fn public_key(&self) -> Value {
-        public(&self.key, "main")
+        public_key(&self.key, "main")
     }
 
-    /// How often its keys were asked for.
-    pub fn asked(&self) -> usize {
-        self.shared.asked.load(Ordering::SeqCst)
+    /// Returns the number of requests for its keys.
+    pub fn key_requests(&self) -> usize {
+        self.shared.key_requests.load(Ordering::SeqCst)
     }
 
+    /// Replaces the keys.
     pub fn set_keys(&self, keys: Vec<Value>) {
         *self.shared.keys.lock().expect("a lock") = keys;
     }
 
-    /// It answers with errors, or not any more.
+    /// Makes the server respond with errors.
     pub fn set_broken(&self, broken: bool) {
         *self.shared.broken.lock().expect("a lock") = broken;
     }
 
-    /// It never answers, or does again.
+    /// Makes the server never respond.
     pub fn set_silent(&self, silent: bool) {
         *self.shared.silent.lock().expect("a lock") = silent;
     }
 
-    /// What is in a good token.
+    /// Returns the claims of a valid token.
     pub fn claims(&self, subject: &str) -> Value {
         json!({ "iss": self.issuer, "sub": subject, "aud": AUDIENCE, "exp": now() + 600 })
     }
 
-    /// A good token.
+    /// Returns a valid token.
     pub fn token(&self, subject: &str) -> String {
         self.sign(&self.claims(subject))
     }
 
-    /// A token with these claims.
+    /// Signs a token with these claims.
     pub fn sign(&self, claims: &Value) -> String {
         sign_with(&self.key, "main", claims)
     }
 }
 
-/// A token that another key has signed.
-pub fn sign_with(key: &EncodingKey, name: &str, claims: &Value) -> String {
-    let header = Header { kid: Some(name.into()), ..Header::new(Algorithm::ES256) };
+/// Signs a token with a key.
+pub fn sign_with(key: &EncodingKey, id: &str, claims: &Value) -> String {
+    let header = Header { kid: Some(id.into()), ..Header::new(Algorithm::ES256) };
     jsonwebtoken::encode(&header, claims, key).expect("a token")
 }
 
@@ -133,7 +135,7 @@ async fn configuration(State(shared): State<Arc<Shared>>) -> Json<Value> {
 }
 
 async fn keys(State(shared): State<Arc<Shared>>) -> axum::response::Response {
-    shared.asked.fetch_add(1, Ordering::SeqCst);
+    shared.key_requests.fetch_add(1, Ordering::SeqCst);
     let silent = *shared.silent.lock().expect("a lock");
     if silent {
         std::future::pending::<()>().await;

@@ -9,6 +9,8 @@ pub mod key_server;
 #[cfg(target_os = "linux")]
 pub mod links;
 #[cfg(target_os = "linux")]
+pub mod server_process;
+#[cfg(target_os = "linux")]
 pub mod upstream_server;
 #[cfg(target_os = "linux")]
 pub mod wire;

@@ -5,25 +5,21 @@ mod http;
 use super::{apis::ApiArguments, options::LimitArguments, output, signals};
 use crate::{
     ErrorKind,
-    engine::{EngineError, FileIo, IoOptions},
-};
-use crate::{
     config::{Config, Transport},
-    mcp::{Metrics, Server, Settings, Tenant, max_message, serve_stdio},
+    engine::FileIo,
+    mcp::{McpServer, ServeError},
 };
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use clap::Args;
 use std::{
     io::{self, IsTerminal as _, Write as _},
     process::ExitCode,
-    sync::Arc,
 };
-use tokio::runtime::Runtime;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio::{net::TcpListener, runtime::Runtime};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// OpenAPI specifications, as --api has them
+    /// OpenAPI specifications, as with --api
     #[arg(value_name = "[NAME=]SPEC")]
     specifications: Vec<String>,
 
@@ -37,88 +33,95 @@ pub struct Arguments {
     limits: LimitArguments,
 }
 
-/// Serves until the client goes or a signal comes; an error is wrong usage or configuration.
-pub fn serve(arguments: &Arguments) -> Result<ExitCode> {
+/// Serves until the client disconnects or a signal arrives. `is_from_command_line` returns `true` for the id of an argument whose value
+/// is not from an environment variable.
+///
+/// # Errors
+///
+/// When the arguments or the configuration are invalid.
+pub fn serve(arguments: &Arguments, is_from_command_line: impl Fn(&str) -> bool) -> Result<ExitCode> {
     let config = Config::find(arguments.limits.config.as_deref())?;
     let limits = arguments.limits.resolve(&config)?;
-    let transport = arguments.http.transport(&config)?;
-    let mut files = arguments.limits.open_io(&config, transport == Transport::Stdio)?;
+    let transport = arguments.http.transport(&config, is_from_command_line)?;
+    let mut io = arguments.limits.open_io(&config, transport == Transport::Stdio)?;
     signals::raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("can't start the runtime")?;
     let sdk = runtime.block_on(arguments.apis.load(&config, &arguments.specifications))?;
     let http = match transport {
         Transport::Stdio => None,
         Transport::Http => {
-            let http = arguments.http.resolve(&config, &limits)?;
-            let listener = runtime.block_on(http.listen())?;
-            Some((http, listener))
+            let settings = arguments.http.resolve(&config)?;
+            let listener = runtime.block_on(settings.listen())?;
+            Some((settings, listener))
         }
     };
-    // Where each tenant has files of their own, each has a limit of their own.
-    let has_tenants = http.as_ref().is_some_and(|(http, _)| http.has_tenants());
-    if let (Some(io), Some(bytes), false) = (&mut files, config.io.tenant_bytes, has_tenants) {
-        io.files = io.files.clone().with_disk_quota(bytes).context("the files of the io dir can't be counted")?;
+    // With tenants, the limit applies to the directory of each tenant.
+    let has_tenants = http.as_ref().is_some_and(|(settings, _)| settings.has_tenants);
+    if let (Some(io), Some(bytes), false) = (&mut io, config.io.tenant_bytes, has_tenants) {
+        io.files = io.files.clone().with_disk_quota(bytes).context("can't count the files of the io directory")?;
     }
-    // Each run is a task of this runtime's.
+    // Runs are tasks of a multi-threaded runtime, so they can block in place.
     let engine = match config.limits.engine().file_io(FileIo::BlockInPlace).build() {
         Ok(engine) => engine,
-        Err(error) => return Ok(no_engine(error)),
+        Err(error) => return Ok(internal_error(&error.to_string())),
     };
-    // Many clients share a server over HTTP, and none is to wait behind the script of another.
-    let scripts = http.is_some().then(scripts_runtime).transpose()?;
-    let settings = Arc::new(Settings {
-        engine,
-        limits,
-        sdk: sdk.clone(),
-        metrics: Metrics::default(),
-        scripts: scripts.as_ref().map(|runtime| runtime.handle().clone()),
-        runs: TaskTracker::new(),
-        draining: CancellationToken::new(),
-        shutdown: CancellationToken::new(),
-    });
+    let mut server = McpServer::builder(engine).limits(limits);
+    if let Some(io) = io {
+        server = server.io(io);
+    }
+    if let Some(sdk) = &sdk {
+        server = server.sdk(sdk.clone());
+    }
+    // Over HTTP, no client waits for the script of another.
+    let script_runtime = http.is_some().then(script_runtime).transpose()?;
+    if let Some(runtime) = &script_runtime {
+        server = server.script_runtime(runtime.handle().clone());
+    }
+    let server = server.build();
     let served = match http {
-        None => over_stdio(&runtime, settings, files),
-        Some((http, listener)) => runtime.block_on(http.serve(listener, settings, files)),
+        None => runtime.block_on(serve_stdio(&server)),
+        Some((settings, listener)) => runtime.block_on(serve_http(&server, listener, &settings)),
     };
     if let Some(sdk) = sdk {
         sdk.close();
     }
-    // A thread may wait for input that never comes.
+    // A thread may be blocked in a read of standard input.
     runtime.shutdown_background();
-    if let Some(scripts) = scripts {
-        scripts.shutdown_background();
+    if let Some(runtime) = script_runtime {
+        runtime.shutdown_background();
     }
-    served.map(|()| ExitCode::SUCCESS).or_else(|error| {
-        output::print_error(&format!("{error:#}"));
-        Ok(ExitCode::from(ErrorKind::Internal.exit_code()))
+    Ok(match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => internal_error(&format!("{:#}", anyhow::Error::from(error))),
     })
 }
 
-/// Threads for scripts alone, which leave the cores to the others first.
-fn scripts_runtime() -> Result<Runtime> {
+/// Builds the runtime for scripts. Its threads have a lower priority than those that serve clients.
+fn script_runtime() -> Result<Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.thread_name("scripts").enable_all().on_thread_start(signals::lower_priority);
     builder.build().context("can't start the runtime for scripts")
 }
 
-fn no_engine(error: EngineError) -> ExitCode {
-    output::print_error(&format!("{:#}", anyhow::Error::from(error)));
-    ExitCode::from(ErrorKind::Internal.exit_code())
-}
-
-fn over_stdio(runtime: &Runtime, settings: Arc<Settings>, files: Option<IoOptions>) -> Result<()> {
-    let shutdown = settings.shutdown.clone();
-    runtime.spawn(signals::cancel_on_signal(shutdown.clone()));
+async fn serve_stdio(server: &McpServer) -> Result<(), ServeError> {
+    tokio::spawn(signals::cancel_on_signal(server.shutdown_token()));
     if io::stdin().is_terminal() {
-        let _ = writeln!(io::stderr(), "serving MCP on standard input and output, for a client that starts this program; Ctrl-D ends it");
+        let _ =
+            writeln!(io::stderr(), "serving MCP on standard input and output, for a client that starts this program; press Ctrl-D to stop");
     }
-    let most = max_message(&settings.limits);
-    let server = Server::new(Arc::new(Tenant::new(settings, files, None)));
-    runtime.block_on(serve_stdio(server, most, shutdown))
+    server.serve_stdio().await
 }
 
-/// Refuses what only a server over HTTP has.
-fn only_over_http(is_there: bool, name: &str) -> Result<()> {
-    ensure!(!is_there, "{name} is for servers over HTTP; add --transport http");
-    Ok(())
+async fn serve_http(server: &McpServer, listener: TcpListener, settings: &http::HttpSettings) -> Result<(), ServeError> {
+    tokio::spawn(signals::drain_on_signal(server.drain_token(), server.shutdown_token()));
+    if let Ok(address) = listener.local_addr() {
+        let public = settings.public_url.as_ref().map(|url| format!(", public URL {url}mcp")).unwrap_or_default();
+        let _ = writeln!(io::stderr(), "serving MCP on http://{address}/mcp{public}");
+    }
+    server.serve_http(listener, &settings.options).await
+}
+
+fn internal_error(message: &str) -> ExitCode {
+    output::print_error(message);
+    ExitCode::from(ErrorKind::Internal.exit_code())
 }

@@ -1,68 +1,51 @@
-//! Who asks: bearer tokens that an authorization server signed, checked against its keys.
+//! Authentication of clients: bearer tokens that an authorization server signed, checked against its keys.
 //!
-//! A token is read here and goes nowhere else. Whatever can't be checked is refused. No address in a token is ever fetched from.
+//! A token is read here and never passed on. A token that can't be checked is rejected. No URL in a token is ever fetched.
 
-mod keys;
+mod options;
+mod signing_keys;
 mod token;
 
-use keys::Keys;
+pub use options::{AuthOptions, AuthOptionsError};
 
 use axum::http::{HeaderMap, StatusCode, header::AUTHORIZATION};
+use signing_keys::SigningKeys;
 use std::time::SystemTime;
 use url::Url;
 
-/// What tokens must be like.
+/// The options of authentication with all defaults filled in.
 #[derive(Clone, Debug)]
 pub struct AuthSettings {
-    /// Who issues them, as clients are told.
-    pub name: String,
-    /// The same as an address.
-    pub authority: Url,
-    /// Whom they must be meant for.
+    pub options: AuthOptions,
     pub audience: String,
-    /// Where the keys are, if the authority is not to be asked.
-    pub jwks_uri: Option<Url>,
-    /// What they must allow, all of it.
-    pub scopes: Vec<String>,
+    /// The URL that clients use, without a path.
+    pub public_url: Url,
 }
 
-impl AuthSettings {
-    /// The name of the authority, with and without a slash at its end: authorities differ in what they put into tokens.
-    fn issuers(&self) -> [String; 2] {
-        let name = self.issuer().to_owned();
-        [format!("{name}/"), name]
-    }
-
-    /// The name of the authority, in one spelling.
-    pub fn issuer(&self) -> &str {
-        self.authority.as_str().trim_end_matches('/')
-    }
-}
-
-/// Whoever a valid token speaks of.
+/// The subject of a valid token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// The authority's name for them.
+    /// The name of the subject, unique for its issuer.
     pub name: String,
-    /// When the token ends.
-    pub until: SystemTime,
+    /// The time when the token expires.
+    pub expires: SystemTime,
 }
 
-/// Why a request is not let in.
+/// The reason that a request was not authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// There is no token.
+    /// The request has no token.
     Missing,
-    /// It is not valid; for whoever holds it.
+    /// The token is invalid. Contains the reason for the client.
     Invalid(&'static str),
-    /// It does not allow enough.
+    /// The token lacks a required scope.
     Scope,
-    /// The keys can't be had.
+    /// The keys of the authorization server can't be fetched.
     Unavailable,
 }
 
 impl Rejection {
-    /// The status of the answer.
+    /// Returns the status of the response.
     pub fn status(&self) -> StatusCode {
         match self {
             Self::Missing | Self::Invalid(_) => StatusCode::UNAUTHORIZED,
@@ -71,26 +54,31 @@ impl Rejection {
         }
     }
 
-    /// The error and its description, as RFC 6750 has them.
+    /// Returns the error code and its description (RFC 6750).
     pub fn error(&self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Missing => None,
             Self::Invalid(reason) => Some(("invalid_token", reason)),
-            Self::Scope => Some(("insufficient_scope", "the token does not allow this")),
-            Self::Unavailable => Some(("temporarily_unavailable", "the authorization server's keys can't be had")),
+            Self::Scope => Some(("insufficient_scope", "the token lacks a required scope")),
+            Self::Unavailable => Some(("temporarily_unavailable", "can't fetch the keys of the authorization server")),
         }
     }
 }
 
-/// Checks tokens.
+/// Checks the tokens of requests.
 pub struct Authenticator {
     settings: AuthSettings,
-    keys: Keys,
+    keys: SigningKeys,
 }
 
 impl Authenticator {
-    pub fn new(settings: AuthSettings) -> anyhow::Result<Self> {
-        let keys = Keys::new(&settings)?;
+    /// Creates an authenticator. The keys are fetched when the first token is checked.
+    ///
+    /// # Errors
+    ///
+    /// When the HTTP client can't be created.
+    pub fn new(settings: AuthSettings) -> Result<Self, reqwest::Error> {
+        let keys = SigningKeys::new(&settings.options)?;
         Ok(Self { settings, keys })
     }
 
@@ -98,12 +86,12 @@ impl Authenticator {
         &self.settings
     }
 
-    /// Who asks, by the one token in the headers.
-    pub async fn check(&self, headers: &HeaderMap) -> Result<Subject, Rejection> {
+    /// Returns the subject of the bearer token in the headers.
+    pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Subject, Rejection> {
         let mut values = headers.get_all(AUTHORIZATION).iter();
         let value = values.next().ok_or(Rejection::Missing)?;
         if values.next().is_some() {
-            return Err(Rejection::Invalid("there is more than one token"));
+            return Err(Rejection::Invalid("the request has more than one token"));
         }
         let token = value.to_str().ok().and_then(|value| value.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         let (_, token) = token.ok_or(Rejection::Missing)?;

@@ -1,6 +1,6 @@
-//! One token: its signature by a key of the authority's, then its claims.
+//! The check of one token: its signature by a key of the authorization server, then its claims.
 
-use super::{AuthSettings, Keys, Rejection, Subject};
+use super::{AuthSettings, Rejection, SigningKeys, Subject};
 use jsonwebtoken::{
     Algorithm, DecodingKey, Validation,
     errors::ErrorKind,
@@ -10,13 +10,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
-/// How far clocks may differ, in seconds.
-const LEEWAY: u64 = 30;
+/// The tolerated clock difference in seconds.
+const CLOCK_LEEWAY: u64 = 30;
 
-/// Bytes of a subject: the host hashes and keeps them.
-const MAX_SUBJECT: usize = 1024;
+/// The maximum length of a subject in bytes.
+const MAX_SUBJECT_LENGTH: usize = 1024;
 
-/// The library has checked those that must be there; of what shape they are is looked at afterwards.
+/// The claims of a token. jsonwebtoken checks that the required ones exist; their types are checked afterwards.
 #[derive(Deserialize)]
 struct Claims {
     #[serde(default)]
@@ -31,61 +31,61 @@ struct Claims {
     scp: Option<Scopes>,
 }
 
-/// Authorities write scopes as one text or as a list.
+/// Scopes, which authorization servers write as one string or as a list.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Scopes {
-    One(String),
-    Many(Vec<String>),
+    Joined(String),
+    List(Vec<String>),
 }
 
 impl Claims {
-    fn allows(&self, wanted: &str) -> bool {
+    fn has_scope(&self, wanted: &str) -> bool {
         [&self.scope, &self.scp].into_iter().flatten().any(|scopes| match scopes {
-            Scopes::One(text) => text.split(' ').any(|scope| scope == wanted),
-            Scopes::Many(scopes) => scopes.iter().any(|scope| scope == wanted),
+            Scopes::Joined(text) => text.split(' ').any(|scope| scope == wanted),
+            Scopes::List(scopes) => scopes.iter().any(|scope| scope == wanted),
         })
     }
 }
 
-/// Whoever the token speaks of, if all of it is as it must be.
-pub async fn check(token: &str, settings: &AuthSettings, keys: &Keys) -> Result<Subject, Rejection> {
-    // An algorithm that the library does not know, such as `none`, fails here.
-    let header = jsonwebtoken::decode_header(token).map_err(|_| Rejection::Invalid("it is not a signed token"))?;
+/// Checks a token and returns its subject.
+pub async fn check(token: &str, settings: &AuthSettings, keys: &SigningKeys) -> Result<Subject, Rejection> {
+    // An unknown algorithm, such as `none`, fails here.
+    let header = jsonwebtoken::decode_header(token).map_err(|_| Rejection::Invalid("the token is not a signed JWT"))?;
     if matches!(header.alg, Algorithm::HS256 | Algorithm::HS384 | Algorithm::HS512) {
-        return Err(Rejection::Invalid("its algorithm is not one for public keys"));
+        return Err(Rejection::Invalid("the token does not use a public-key algorithm"));
     }
     if header.crit.is_some() {
-        return Err(Rejection::Invalid("it needs an extension that is not known here"));
+        return Err(Rejection::Invalid("the token requires an unsupported extension"));
     }
-    let key = keys.find(header.kid.as_deref(), |key| is_for(key, header.alg)).await?;
-    let key = DecodingKey::from_jwk(&key).map_err(|_| Rejection::Invalid("its key can't be used"))?;
+    let key = keys.find(header.kid.as_deref(), |key| is_suitable(key, header.alg)).await?;
+    let key = DecodingKey::from_jwk(&key).map_err(|_| Rejection::Invalid("the signing key of the token can't be used"))?;
     let mut validation = Validation::new(header.alg);
-    validation.leeway = LEEWAY;
+    validation.leeway = CLOCK_LEEWAY;
     validation.validate_nbf = true;
-    validation.set_issuer(&settings.issuers());
+    validation.set_issuer(&settings.options.issuers());
     validation.set_audience(&[&settings.audience]);
     validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
     let claims = jsonwebtoken::decode::<Claims>(token, &key, &validation).map_err(|error| explain(error.kind()))?.claims;
-    // A list of issuers is no issuer.
-    let (Some(_), Some(subject), Some(end)) = (claims.iss.as_str(), claims.sub.as_str(), claims.exp.as_f64()) else {
-        return Err(Rejection::Invalid("its claims can't be read"));
+    // jsonwebtoken also accepts a list of issuers.
+    let (Some(_), Some(subject), Some(expires)) = (claims.iss.as_str(), claims.sub.as_str(), claims.exp.as_f64()) else {
+        return Err(Rejection::Invalid("the claims of the token can't be read"));
     };
-    if subject.is_empty() || subject.len() > MAX_SUBJECT {
-        return Err(Rejection::Invalid("its subject is empty or too long"));
+    if subject.is_empty() || subject.len() > MAX_SUBJECT_LENGTH {
+        return Err(Rejection::Invalid("the subject of the token is empty or too long"));
     }
-    if !settings.scopes.iter().all(|scope| claims.allows(scope)) {
+    if !settings.options.scopes.iter().all(|scope| claims.has_scope(scope)) {
         return Err(Rejection::Scope);
     }
-    // A claim of the far future is one that never ends.
-    let until = Duration::try_from_secs_f64(end).ok().and_then(|after| SystemTime::UNIX_EPOCH.checked_add(after));
-    let forever = || SystemTime::now() + Duration::from_secs(365 * 24 * 3600);
-    Ok(Subject { name: subject.to_owned(), until: until.unwrap_or_else(forever) })
+    // A time that is too far in the future to represent counts as one year from now.
+    let expires = Duration::try_from_secs_f64(expires).ok().and_then(|after| SystemTime::UNIX_EPOCH.checked_add(after));
+    let in_one_year = || SystemTime::now() + Duration::from_secs(365 * 24 * 3600);
+    Ok(Subject { name: subject.to_owned(), expires: expires.unwrap_or_else(in_one_year) })
 }
 
-/// Whether a key is for this algorithm and for signatures: the token names both, and must not mix them.
-fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
-    let kind = match (&key.algorithm, algorithm) {
+/// Returns `true` if a key is for signatures with this algorithm. A token names both, and must not combine a key with another algorithm.
+fn is_suitable(key: &Jwk, algorithm: Algorithm) -> bool {
+    let matches_type = match (&key.algorithm, algorithm) {
         (
             AlgorithmParameters::RSA(_),
             Algorithm::RS256 | Algorithm::RS384 | Algorithm::RS512 | Algorithm::PS256 | Algorithm::PS384 | Algorithm::PS512,
@@ -96,24 +96,25 @@ fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
         _ => false,
     };
     let common = &key.common;
-    kind && common.key_algorithm.is_none_or(|only| only == algorithm.into())
+    matches_type
+        && common.key_algorithm.is_none_or(|only| only == algorithm.into())
         && common.public_key_use.as_ref().is_none_or(|purpose| *purpose == PublicKeyUse::Signature)
         && common.key_operations.as_ref().is_none_or(|operations| operations.contains(&KeyOperations::Verify))
 }
 
 fn explain(error: &ErrorKind) -> Rejection {
     Rejection::Invalid(match error {
-        ErrorKind::ExpiredSignature => "it has expired",
-        ErrorKind::ImmatureSignature => "it is not valid yet",
-        ErrorKind::InvalidAudience => "it is meant for another audience",
-        ErrorKind::InvalidIssuer => "it is of another issuer",
-        ErrorKind::InvalidSignature => "its signature is wrong",
+        ErrorKind::ExpiredSignature => "the token has expired",
+        ErrorKind::ImmatureSignature => "the token is not valid yet",
+        ErrorKind::InvalidAudience => "the token is for another audience",
+        ErrorKind::InvalidIssuer => "the token is from another issuer",
+        ErrorKind::InvalidSignature => "the signature of the token is invalid",
         ErrorKind::MissingRequiredClaim(claim) => match claim.as_str() {
-            "aud" => "it has no audience",
-            "exp" => "it has no end",
-            "iss" => "it has no issuer",
-            _ => "it has no subject",
+            "aud" => "the token has no audience",
+            "exp" => "the token has no expiry time",
+            "iss" => "the token has no issuer",
+            _ => "the token has no subject",
         },
-        _ => "its claims can't be read",
+        _ => "the claims of the token can't be read",
     })
 }

@@ -1,7 +1,7 @@
-//! Connections: so many at once, none that dawdles, and an end to all of them.
+//! Connections, with limits on their number, on slow headers and on unread responses.
 
-use super::held::Held;
-use crate::mcp::tenant::Settings;
+use super::guarded_body::GuardedBody;
+use crate::mcp::state::ServerState;
 use axum::{Router, body::Body};
 use hyper::{
     server::conn::http1,
@@ -19,120 +19,128 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// Bytes of a request's headers, about, and of what is read ahead.
-const MAX_HEADERS: usize = 64 << 10;
+/// The approximate maximum size of the headers of a request in bytes, and of the read buffer of a connection.
+const MAX_HEADER_SIZE: usize = 64 << 10;
 
-/// A client that takes nothing of what it is sent for so long has gone.
-const UNREAD: Duration = Duration::from_secs(60);
+/// The time after which a connection is closed if the client acknowledges no data.
+#[cfg(target_os = "linux")]
+const UNREAD_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// After a failure to accept, such as too many descriptors; and for the rest of an answer when the server drains.
-const PAUSE: Duration = Duration::from_millis(50);
+/// The pause after a failed accept, for example when there are too many open files.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// What a connection may cost.
+/// The time for an idle connection to send the end of its last response when the server drains.
+const IDLE_CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
+
+/// The limits of connections.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
-    /// At once.
-    pub most: usize,
-    /// From the first byte of a request to the last of its headers, and between two requests.
-    pub headers: Duration,
+    pub max_connections: usize,
+    /// The time for the headers of a request, and between two requests.
+    pub header_timeout: Duration,
 }
 
-/// Accepts connections until the server drains; those that are open then end with the answers that are under way. The tracker tells
-/// when all have.
-pub async fn serve(listener: &TcpListener, router: &Router, limits: ConnectionLimits, settings: &Arc<Settings>) -> TaskTracker {
-    let places = Arc::new(Semaphore::new(limits.most));
+/// Accepts connections until the server drains. Open connections then end after their current responses. The returned tracker waits
+/// for them.
+pub async fn serve(listener: &TcpListener, router: &Router, limits: ConnectionLimits, state: &Arc<ServerState>) -> TaskTracker {
+    let permits = Arc::new(Semaphore::new(limits.max_connections));
     let connections = TaskTracker::new();
-    while let Some(accepted) = settings.draining.run_until_cancelled(listener.accept()).await {
+    while let Some(accepted) = state.drain.run_until_cancelled(listener.accept()).await {
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                tracing::warn!(%error, "a connection can't be accepted");
-                tokio::time::sleep(PAUSE).await;
+                tracing::warn!(%error, "can't accept a connection");
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 continue;
             }
         };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            settings.metrics.refused("connections");
+        let Ok(permit) = Arc::clone(&permits).try_acquire_owned() else {
+            state.metrics.count_rejected("connections");
             continue;
         };
-        let (router, settings) = (router.clone(), Arc::clone(settings));
+        let (router, state) = (router.clone(), Arc::clone(state));
         connections.spawn(async move {
-            let counted = Counted::new(&settings);
-            connection(stream, router, limits.headers, &settings.draining).await;
-            drop((counted, place));
+            let counter = ConnectionCounter::new(&state);
+            serve_connection(stream, router, limits.header_timeout, &state.drain).await;
+            drop((counter, permit));
         });
     }
     connections.close();
     connections
 }
 
-/// A connection that is open, whatever becomes of it.
-struct Counted<'a>(&'a Settings);
+/// Counts a connection in the metrics until it is dropped.
+struct ConnectionCounter<'a>(&'a ServerState);
 
-impl<'a> Counted<'a> {
-    fn new(settings: &'a Settings) -> Self {
-        settings.metrics.connections.inc();
-        Self(settings)
+impl<'a> ConnectionCounter<'a> {
+    fn new(state: &'a ServerState) -> Self {
+        state.metrics.connections.inc();
+        Self(state)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for ConnectionCounter<'_> {
     fn drop(&mut self) {
         self.0.metrics.connections.dec();
     }
 }
 
-async fn connection(stream: TcpStream, router: Router, headers: Duration, draining: &CancellationToken) {
-    prepare(&stream);
-    let closed = closed(&stream);
+async fn serve_connection(stream: TcpStream, router: Router, header_timeout: Duration, drain: &CancellationToken) {
+    set_socket_options(&stream);
+    let closed = closed_by_client(&stream);
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(headers).max_buf_size(MAX_HEADERS);
-    // Each answer that is under way holds a clone.
-    let busy = Arc::new(());
-    let is_idle = Arc::downgrade(&busy);
-    let is_idle = move || is_idle.strong_count() == 1;
+    builder.timer(TokioTimer::new()).header_read_timeout(header_timeout).max_buf_size(MAX_HEADER_SIZE);
+    // Each response in progress holds a clone.
+    let response_guard = Arc::new(());
+    let weak_guard = Arc::downgrade(&response_guard);
+    let is_idle = move || weak_guard.strong_count() == 1;
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |request| {
-        let (answering, busy) = (router.call(request), Arc::clone(&busy));
-        async move { answering.await.map(|response| response.map(|body| Body::new(Held::new(body, busy)))) }
+        let (response, guard) = (router.call(request), Arc::clone(&response_guard));
+        async move { response.await.map(|response| response.map(|body| Body::new(GuardedBody::new(body, guard)))) }
     });
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = closed => return,
-        () = draining.cancelled() => {
+        () = drain.cancelled() => {
             connection.as_mut().graceful_shutdown();
-            let ending = poll_fn(|context| connection.as_mut().poll(context));
+            let remaining = poll_fn(|context| connection.as_mut().poll(context));
             if is_idle() {
-                // A request that has only begun is not waited for.
-                tokio::time::timeout(PAUSE, ending).await.unwrap_or(Ok(()))
+                // The connection may have received part of a request. It is not answered.
+                tokio::time::timeout(IDLE_CLOSE_TIMEOUT, remaining).await.unwrap_or(Ok(()))
             } else {
-                ending.await
+                remaining.await
             }
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke");
+        tracing::debug!(%error, "a connection failed");
     }
 }
 
-/// Ends when the client has closed its side. While bytes of a next request wait, the HTTP library does not look, and a request of the
-/// newest revision must end with its connection.
-fn closed(stream: &TcpStream) -> impl Future<Output = ()> + Send + use<> {
+/// Waits until the client closes its side of the connection.
+///
+/// A request of the newest protocol revision must end with its connection, but hyper does not notice the end while bytes of a next
+/// request are buffered.
+fn closed_by_client(stream: &TcpStream) -> impl Future<Output = ()> + Send + use<> {
     #[cfg(unix)]
     let watched = {
         use std::os::fd::AsFd as _;
         stream.as_fd().try_clone_to_owned().and_then(|owned| TcpStream::from_std(owned.into()))
     };
     #[cfg(not(unix))]
-    let watched = std::io::Result::<TcpStream>::Err(std::io::ErrorKind::Unsupported.into());
+    let watched = {
+        let _ = stream;
+        std::io::Result::<TcpStream>::Err(ErrorKind::Unsupported.into())
+    };
     async move {
         if let Ok(watched) = watched {
             while let Ok(ready) = watched.ready(Interest::READABLE).await {
                 if ready.is_read_closed() {
                     return;
                 }
-                // Bytes to read are not for us: the next look is at what comes after them.
+                // hyper reads the data. Clearing the readiness makes the next `ready` wait for new data.
                 let _ = watched.try_io(Interest::READABLE, || Err::<(), _>(ErrorKind::WouldBlock.into()));
             }
         }
@@ -140,15 +148,15 @@ fn closed(stream: &TcpStream) -> impl Future<Output = ()> + Send + use<> {
     }
 }
 
-/// Small answers go at once, and a client that does not take them is given up.
-fn prepare(stream: &TcpStream) {
-    let set = stream.set_nodelay(true);
+/// Sends small responses at once, and closes the connection if the client does not read.
+fn set_socket_options(stream: &TcpStream) {
+    let result = stream.set_nodelay(true);
     #[cfg(target_os = "linux")]
-    let set = set.and_then(|()| {
-        let milliseconds = u32::try_from(UNREAD.as_millis()).unwrap_or(u32::MAX);
+    let result = result.and_then(|()| {
+        let milliseconds = u32::try_from(UNREAD_TIMEOUT.as_millis()).unwrap_or(u32::MAX);
         Ok(rustix::net::sockopt::set_tcp_user_timeout(stream, milliseconds)?)
     });
-    if let Err(error) = set {
-        tracing::debug!(%error, "a connection can't be set up as it should");
+    if let Err(error) = result {
+        tracing::debug!(%error, "can't set the options of a connection");
     }
 }

@@ -1,69 +1,96 @@
-//! MCP over HTTP: for many clients at once, which may be strangers.
+//! MCP over HTTP, for many clients that do not trust each other.
 //!
-//! Every request passes, in this order: the limits of its connection, the check of `Host` and `Origin`, the check of its token, its
-//! tenant's limit on requests, the limits of its body. Only then does the protocol's library see it, without the token.
+//! Each request passes these checks in order: the limits of its connection, `Host` and `Origin`, the token, the request limit of its
+//! tenant, the limits of its body. Only then rmcp receives it, without the token.
 
-mod body;
 mod connections;
-mod guard;
-mod held;
-mod routes;
+mod guarded_body;
+mod host_check;
+mod options;
+mod request_body;
+mod router;
 mod sessions;
-mod tenants;
+mod tenant_services;
 
-pub use connections::ConnectionLimits;
-pub use guard::Guard;
-pub use routes::{Door, Guarded, Site};
-pub use tenants::{Place, Shares, Tenants};
+pub use options::{HttpOptions, HttpOptionsError};
 
-use body::Bodies;
-use std::{sync::Arc, time::Duration};
+use super::{auth::Authenticator, error::ServeError, state::ServerState, tenant::Tenant};
+use crate::engine::IoOptions;
+use connections::ConnectionLimits;
+use host_check::HostCheck;
+use request_body::BodyReader;
+use router::{Access, Authenticated, HttpState};
+use std::{net::IpAddr, sync::Arc, time::Duration};
+use tenant_services::{ServiceLimits, TenantService, TenantServices};
 use tokio::net::TcpListener;
 
-/// After the runs were stopped, for the answers that say so.
-const GRACE: Duration = Duration::from_secs(1);
+/// The time to send the last responses after the runs were stopped.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What a server over HTTP keeps to.
-#[derive(Clone, Copy, Debug)]
-pub struct HttpLimits {
-    pub connections: ConnectionLimits,
-    /// Bytes of one request.
-    pub body: usize,
-    /// For all of them to come.
-    pub body_patience: Duration,
-    /// For running scripts to end by themselves when the server is told to stop.
-    pub drain: Duration,
+/// The maximum number of large request bodies that are received at the same time from all anonymous clients.
+const ANONYMOUS_LARGE_BODIES: usize = 64;
+
+/// Assembles the router. `listening` is the address that requests may name in `Host`, besides loopback addresses and the public URL.
+pub fn router(
+    state: &Arc<ServerState>,
+    io: Option<IoOptions>,
+    options: &HttpOptions,
+    listening: Option<IpAddr>,
+) -> Result<axum::Router, HttpOptionsError> {
+    let access = match options.auth_settings()? {
+        None => {
+            let tenant = Tenant::new(Arc::clone(state), io, None);
+            // All connections belong to this tenant, so each can have a session and a request.
+            let limits = ServiceLimits {
+                sessions: options.max_connections,
+                requests: options.max_connections,
+                large_bodies: ANONYMOUS_LARGE_BODIES,
+            };
+            Access::Anonymous(Arc::new(TenantService::new(tenant, limits)))
+        }
+        Some(settings) => {
+            let issuer = settings.options.issuer().to_owned();
+            let services = TenantServices::new(Arc::clone(state), options.tenant_limits, options.max_connections, io, issuer);
+            let authenticator = Authenticator::new(settings).map_err(HttpOptionsError::HttpClient)?;
+            Access::Authenticated(Box::new(Authenticated { authenticator, services: Arc::new(services) }))
+        }
+    };
+    let host_check = HostCheck::new(options.public_url.clone(), listening);
+    let body_reader = BodyReader::new(state.max_message(), options.body_timeout);
+    Ok(router::router(Arc::new(HttpState { state: Arc::clone(state), host_check, body_reader, access })))
 }
 
-impl HttpLimits {
-    /// Takes the bodies of requests.
-    pub fn bodies(&self) -> Bodies {
-        Bodies::new(self.body, self.body_patience)
-    }
-}
-
-/// Serves until it is told to drain; then ends what waits, lets runs end by themselves for a while, and stops the rest.
-pub async fn serve_http(listener: TcpListener, site: Site, limits: HttpLimits) {
-    let settings = Arc::clone(&site.settings);
-    let router = routes::router(Arc::new(site));
-    let connections = connections::serve(&listener, &router, limits.connections, &settings).await;
+/// Serves until the drain token is cancelled. Then ends idle requests, waits for runs until the drain timeout, and stops the rest.
+pub async fn serve(
+    state: &Arc<ServerState>,
+    io: Option<IoOptions>,
+    listener: TcpListener,
+    options: &HttpOptions,
+) -> Result<(), ServeError> {
+    let address = listener.local_addr().map_err(ServeError::Listener)?;
+    options.check_address(address)?;
+    let router = router(state, io, options, Some(address.ip()))?;
+    let limits = ConnectionLimits { max_connections: options.max_connections, header_timeout: options.header_timeout };
+    let connections = connections::serve(&listener, &router, limits, state).await;
     drop(listener);
     tracing::info!("draining");
-    // A run may go on although its client has lost the connection.
-    let (runs, ended) = (&settings.runs, async {
+    let runs = &state.active_runs;
+    let all_ended = async {
         connections.wait().await;
-        settings.runs.close();
-        settings.runs.wait().await;
-    });
+        // A run may outlive the connection of its client.
+        runs.close();
+        runs.wait().await;
+    };
     tokio::select! {
-        () = ended => return,
-        () = tokio::time::sleep(limits.drain) => {}
-        () = settings.shutdown.cancelled() => {}
+        () = all_ended => return Ok(()),
+        () = tokio::time::sleep(options.drain_timeout) => {}
+        () = state.shutdown.cancelled() => {}
     }
-    settings.shutdown.cancel();
+    state.shutdown.cancel();
     runs.close();
-    let ended = async { tokio::join!(connections.wait(), runs.wait()) };
-    if tokio::time::timeout(GRACE, ended).await.is_err() {
-        tracing::warn!(connections = connections.len(), "some clients do not take their answers; leaving without them");
+    let all_ended = async { tokio::join!(connections.wait(), runs.wait()) };
+    if tokio::time::timeout(CLOSE_TIMEOUT, all_ended).await.is_err() {
+        tracing::warn!(connections = connections.len(), "some clients do not read their responses; exiting without them");
     }
+    Ok(())
 }

@@ -1,9 +1,9 @@
-//! The sessions of one tenant, for clients of the revisions that have them.
+//! The sessions of one tenant, for clients of the protocol revisions that have sessions.
 //!
-//! rmcp's own keeps them; this adds what a server for strangers needs: a limit on how many there are, an end of what runs when a
-//! session ends, and a request's notifications in the stream of its answer.
+//! Wraps the session manager of rmcp and adds a limit on the number of sessions, the cancellation of runs when their session ends,
+//! and the notifications of a request in the stream of its response.
 
-use crate::mcp::notices::RequestStream;
+use crate::mcp::notifications::RequestStream;
 use axum::http::request::Parts;
 use futures_util::{Stream, StreamExt as _, future, stream};
 use rmcp::{
@@ -24,124 +24,134 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 
-/// Notifications of one request on their way to a slow reader; whoever sends one more waits.
-const WAITING: usize = 4;
+/// The number of notifications of one request that are queued for a slow client. Sending a further one waits.
+const NOTIFICATION_QUEUE: usize = 4;
 
-/// For a session to hear that it has ended.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// The time to notify a session that it has ended.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// A session that nobody uses for so long is ended.
-const IDLE: Duration = Duration::from_secs(30 * 60);
+/// The time after which an unused session is ended.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
-/// The sessions of one tenant. Each has a task and its channels, so there may be `most` of them: one more ends the one that was used
-/// least recently, whose client then shakes hands again.
+/// The sessions of one tenant.
+///
+/// Each session has a task and channels, so their number is limited. A new session above the limit ends the least recently used one,
+/// whose client then initializes a new session.
 pub struct Sessions {
     inner: LocalSessionManager,
-    open: Mutex<HashMap<SessionId, Open>>,
-    most: usize,
+    sessions: Mutex<HashMap<SessionId, Session>>,
+    max_sessions: usize,
 }
 
-struct Open {
-    used: Instant,
+struct Session {
+    last_used: Instant,
     closed: CancellationToken,
-    /// Requests that are under way: the library would never forget one of two with the same id.
+    /// The ids of active requests. rmcp would never remove one of two requests with the same id.
     requests: Arc<Mutex<HashSet<RequestId>>>,
 }
 
-impl Open {
+impl Session {
     fn is_busy(&self) -> bool {
         !self.requests.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 }
 
-/// A request that is under way.
-pub struct UnderWay {
+/// An active request. Its id can be used again after the drop.
+struct ActiveRequest {
     requests: Arc<Mutex<HashSet<RequestId>>>,
     id: RequestId,
 }
 
-impl UnderWay {
-    /// Nothing if there is one with this id already.
-    fn enter(requests: Arc<Mutex<HashSet<RequestId>>>, id: RequestId) -> Option<Self> {
+impl ActiveRequest {
+    /// Registers a request, or returns `None` if its id is in use.
+    fn register(requests: Arc<Mutex<HashSet<RequestId>>>, id: RequestId) -> Option<Self> {
         let is_new = requests.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
-        is_new.then_some(Self { requests, id })
+        // Lazily: dropping a value for an id in use would remove that id.
+        is_new.then(|| Self { requests, id })
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
 }
 
 impl Sessions {
-    /// No sessions yet. A run may take `longest`, in which its session is not idle.
-    pub fn new(most: usize, longest: Duration) -> Self {
+    /// Creates a manager without sessions. A session is not idle during a run of at most `run_timeout`.
+    pub fn new(max_sessions: usize, run_timeout: Duration) -> Self {
         let mut config = SessionConfig::default();
-        config.keep_alive = Some(IDLE + longest);
+        config.keep_alive = Some(IDLE_TIMEOUT + run_timeout);
         let mut inner = LocalSessionManager::default();
         inner.session_config = config;
-        Self { inner, open: Mutex::default(), most }
+        Self { inner, sessions: Mutex::default(), max_sessions }
     }
 
-    /// Whether there is one by this name.
+    /// Returns `true` if there is a session with this id.
     pub fn contains(&self, id: &str) -> bool {
         self.lock().contains_key(id)
     }
 
-    /// Whether there are any.
+    /// Returns `true` if there are no sessions.
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a session is in use.
+    /// Marks a session as used now.
     fn touch(&self, id: &SessionId) {
-        if let Some(open) = self.lock().get_mut(id) {
-            open.used = Instant::now();
+        if let Some(session) = self.lock().get_mut(id) {
+            session.last_used = Instant::now();
         }
     }
 
-    /// Notes that a request is under way, unless there is one with the same id; how to hear of the end of its session.
-    fn enter(&self, id: &SessionId, request: &RequestId) -> Result<Option<(UnderWay, CancellationToken)>, LocalSessionManagerError> {
+    /// Registers a request of a session. Returns it with the token that the end of the session cancels, or `None` if its id is in use.
+    fn register(
+        &self,
+        id: &SessionId,
+        request: &RequestId,
+    ) -> Result<Option<(ActiveRequest, CancellationToken)>, LocalSessionManagerError> {
         self.touch(id);
-        let open = self.lock();
-        let open = open.get(id).ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))?;
-        let under_way = UnderWay::enter(Arc::clone(&open.requests), request.clone());
-        Ok(under_way.map(|under_way| (under_way, open.closed.clone())))
+        let sessions = self.lock();
+        let session = sessions.get(id).ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))?;
+        let active = ActiveRequest::register(Arc::clone(&session.requests), request.clone());
+        Ok(active.map(|active| (active, session.closed.clone())))
     }
 
-    /// Passes a request on. In a task of its own: the library would never forget one whose client hangs up in the middle.
-    async fn begin(
+    /// Starts a request. A separate task finishes even if the client disconnects: rmcp would never remove a request that was only
+    /// half started.
+    async fn start(
         &self,
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ReceiverStream<ServerSseMessage>, LocalSessionManagerError> {
         let handle = self.inner.sessions.read().await.get(id).cloned();
         let handle = handle.ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))?;
-        let beginning = tokio::spawn(async move {
-            let answers = handle.establish_request_wise_channel().await?;
-            handle.push_message(message, answers.http_request_id).await?;
-            Ok::<_, SessionError>(answers.inner)
+        let start = tokio::spawn(async move {
+            let responses = handle.establish_request_wise_channel().await?;
+            handle.push_message(message, responses.http_request_id).await?;
+            Ok::<_, SessionError>(responses.inner)
         });
-        let answers = beginning.await.unwrap_or(Err(SessionError::SessionServiceTerminated))?;
-        Ok(ReceiverStream::new(answers))
+        let responses = start.await.unwrap_or(Err(SessionError::SessionServiceTerminated))?;
+        Ok(ReceiverStream::new(responses))
     }
 
-    fn forget(&self, id: &SessionId) {
-        if let Some(open) = self.lock().remove(id) {
-            open.closed.cancel();
+    fn remove(&self, id: &SessionId) {
+        if let Some(session) = self.lock().remove(id) {
+            session.closed.cancel();
         }
     }
 
-    fn least_recent(&self) -> Option<SessionId> {
-        let open = self.lock();
-        // One that has something under way only if all have.
-        let oldest = || open.iter().min_by_key(|(_, open)| (open.is_busy(), open.used)).map(|(id, _)| id.clone());
-        (open.len() >= self.most).then(oldest).flatten()
+    /// Returns the session to end for a new one, if the limit is reached: the least recently used one, preferably without requests.
+    fn session_to_evict(&self) -> Option<SessionId> {
+        let sessions = self.lock();
+        if sessions.len() < self.max_sessions {
+            return None;
+        }
+        sessions.iter().min_by_key(|(_, session)| (session.is_busy(), session.last_used)).map(|(id, _)| id.clone())
     }
 }
 
@@ -150,11 +160,12 @@ impl SessionManager for Sessions {
     type Transport = SessionTransport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        while let Some(oldest) = self.least_recent() {
-            self.close_session(&oldest).await?;
+        while let Some(evicted) = self.session_to_evict() {
+            self.close_session(&evicted).await?;
         }
         let (id, transport) = self.inner.create_session().await?;
-        self.lock().insert(id.clone(), Open { used: Instant::now(), closed: CancellationToken::new(), requests: Arc::default() });
+        let session = Session { last_used: Instant::now(), closed: CancellationToken::new(), requests: Arc::default() };
+        self.lock().insert(id.clone(), session);
         Ok((id, transport))
     }
 
@@ -167,9 +178,9 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        self.forget(id);
-        // One whose client does not read may not hear of it; it is gone for everybody else.
-        tokio::time::timeout(PATIENCE, self.inner.close_session(id)).await.unwrap_or(Ok(()))
+        self.remove(id);
+        // If the client does not read, the session may not be notified. It is removed all the same.
+        tokio::time::timeout(CLOSE_TIMEOUT, self.inner.close_session(id)).await.unwrap_or(Ok(()))
     }
 
     async fn create_stream(
@@ -180,18 +191,18 @@ impl SessionManager for Sessions {
         let ClientJsonRpcMessage::Request(request) = &mut message else {
             return Err(LocalSessionManagerError::SessionNotFound(id.clone()));
         };
-        let (sender, notifications) = mpsc::channel(WAITING);
-        let Some((under_way, closed)) = self.enter(id, &request.id)? else {
-            let error = ErrorData::invalid_request("Invalid Request: a request with this id is under way", None);
-            let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
-            return Ok(stream::once(future::ready(ServerSseMessage::from_message(answer))).left_stream());
+        let (sender, notifications) = mpsc::channel(NOTIFICATION_QUEUE);
+        let Some((active, closed)) = self.register(id, &request.id)? else {
+            let error = ErrorData::invalid_request("Invalid Request: a request with this id is in progress", None);
+            let response = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+            return Ok(stream::once(future::ready(ServerSseMessage::from_message(response))).left_stream());
         };
         let extensions = request.request.extensions_mut();
-        let resumes = extensions.get::<Parts>().is_some_and(knows_resuming);
-        extensions.insert(RequestStream::new(sender, closed, Arc::new(under_way)));
-        let answers = self.begin(id, message).await?;
-        let answers = answers.filter(move |answer| future::ready(resumes || answer.message.is_some()));
-        Ok(joined(notifications, answers).right_stream())
+        let resumable = extensions.get::<Parts>().is_some_and(supports_resuming);
+        extensions.insert(RequestStream::new(sender, closed, Arc::new(active)));
+        let responses = self.start(id, message).await?;
+        let responses = responses.filter(move |response| future::ready(resumable || response.message.is_some()));
+        Ok(merge(notifications, responses).right_stream())
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -217,33 +228,33 @@ impl SessionManager for Sessions {
     }
 }
 
-/// Whether a client knows events without a message, which say how to take up a stream again; older ones choke on them.
-fn knows_resuming(request: &Parts) -> bool {
+/// Returns `true` if a client supports events without a message, which tell how to resume a stream. Older clients fail on them.
+fn supports_resuming(request: &Parts) -> bool {
     request.headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= &b"2025-11-25"[..])
 }
 
-/// One stream of both; what was notified before an answer was given comes before it.
-fn joined(
+/// Merges both into one stream. Notifications that were sent before a response come before it.
+fn merge(
     mut notifications: mpsc::Receiver<ServerNotification>,
-    answers: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
+    responses: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
 ) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
-    let mut answers = Box::pin(answers.fuse());
-    let mut held = None;
+    let mut responses = Box::pin(responses.fuse());
+    let mut next_response = None;
     stream::poll_fn(move |context| {
         let mut ended = false;
-        if held.is_none() {
-            match answers.poll_next_unpin(context) {
-                Poll::Ready(Some(answer)) => held = Some(answer),
+        if next_response.is_none() {
+            match responses.poll_next_unpin(context) {
+                Poll::Ready(Some(response)) => next_response = Some(response),
                 Poll::Ready(None) => ended = true,
                 Poll::Pending => {}
             }
         }
-        // After the look at the answers: what was sent before one of them is there by now.
+        // Polled after the responses: a notification that was sent before the response is in the channel by now.
         if let Poll::Ready(Some(notification)) = notifications.poll_recv(context) {
             return Poll::Ready(Some(ServerSseMessage::from_message(ServerJsonRpcMessage::notification(notification))));
         }
-        match held.take() {
-            Some(answer) => Poll::Ready(Some(answer)),
+        match next_response.take() {
+            Some(response) => Poll::Ready(Some(response)),
             None if ended => Poll::Ready(None),
             None => Poll::Pending,
         }

@@ -1,82 +1,126 @@
-//! The tools: `execute_script`, those that work on files without a script, and those that tell which functions scripts have.
+//! The tools: `execute_script`, the file tools, and the tools that document functions.
 
-mod change;
-mod docs;
-mod find;
-mod read;
-pub mod script;
+pub mod execute_script;
+mod function_docs;
+mod grep_files;
+mod list_files;
+mod read_file;
+mod script_description;
+mod write_file;
 
-pub use docs::{DOCS_TOOLS, DocsTool};
+pub use function_docs::DocsTool;
 
 use super::{
-    arguments::{Fields, Wrong},
-    resources,
+    arguments::{self, InvalidArgument},
+    file_resources, schema,
 };
-use crate::{engine::IoOptions, files::FileError};
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations, object};
-use serde_json::{Value, json};
+use crate::{Limits, engine::IoOptions, files::FileError, sdk::Sdk};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use std::sync::Arc;
 
-/// Work on files, which may block and asks on the way whether to go on.
-type Run = dyn FnOnce(&IoOptions, &dyn Fn() -> bool) -> Result<Answer, FileError> + Send;
-
-/// What such a tool does with the files, once its arguments are known.
-pub struct Work {
-    /// Bytes that it holds until it is done.
-    pub holds: usize,
-    pub run: Box<Run>,
+/// Returns the definitions of all tools that the server offers.
+pub fn define_all(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> Vec<Tool> {
+    let mut tools = vec![execute_script::define(limits, io, sdk)];
+    if io.is_some() {
+        tools.extend(FILE_TOOLS.iter().map(|tool| (tool.define)()));
+    }
+    if sdk.is_some() {
+        tools.extend(function_docs::DOCS_TOOLS.iter().map(|tool| (tool.define)()));
+    }
+    tools
 }
 
-impl Work {
-    fn new(holds: usize, run: impl FnOnce(&IoOptions, &dyn Fn() -> bool) -> Result<Answer, FileError> + Send + 'static) -> Self {
-        Self { holds, run: Box::new(run) }
+/// The work of a file job. It may block, and calls the second argument to learn whether to continue.
+type FileWork<R> = dyn FnOnce(&IoOptions, &dyn Fn() -> bool) -> R + Send;
+
+/// Work on files, to be run on a blocking thread.
+pub struct FileJob<R> {
+    /// The size of the data that the job keeps in memory while it waits.
+    pub input_bytes: usize,
+    pub run: Box<FileWork<R>>,
+}
+
+impl<R> FileJob<R> {
+    pub fn new(input_bytes: usize, run: impl FnOnce(&IoOptions, &dyn Fn() -> bool) -> R + Send + 'static) -> Self {
+        Self { input_bytes, run: Box::new(run) }
     }
 }
 
-/// A tool that works on files.
+/// The job of a file tool.
+type FileToolJob = FileJob<Result<ToolOutput, FileError>>;
+
+/// A tool that accesses files.
 pub struct FileTool {
-    pub name: &'static str,
-    pub definition: fn() -> Tool,
-    prepare: fn(&mut Fields) -> Result<Work, Wrong>,
+    name: &'static str,
+    define: fn() -> Tool,
+    prepare: fn(Option<JsonObject>) -> Result<FileToolJob, InvalidArgument>,
 }
 
-/// All tools that there are when scripts have files.
-pub const FILE_TOOLS: [FileTool; 6] = [read::READ, change::WRITE, change::EDIT, find::LIST, find::GLOB, find::GREP];
+/// All file tools. A server with an io directory offers them.
+const FILE_TOOLS: [FileTool; 6] = [
+    read_file::READ_FILE,
+    write_file::WRITE_FILE,
+    write_file::EDIT_FILE,
+    list_files::LIST_FILES,
+    list_files::GLOB_FILES,
+    grep_files::GREP_FILES,
+];
 
 impl FileTool {
-    /// The tool of a name.
+    /// Returns the tool with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         const { &FILE_TOOLS }.iter().find(|tool| tool.name == name)
     }
 
-    /// Checks the arguments of a call.
-    pub fn prepare(&self, arguments: Option<JsonObject>) -> Result<Work, Wrong> {
-        let mut fields = Fields::new(arguments);
-        let work = (self.prepare)(&mut fields)?;
-        fields.finish()?;
-        Ok(work)
+    /// Decodes the arguments of a call and returns the job to run.
+    pub fn prepare(&self, arguments: Option<JsonObject>) -> Result<FileToolJob, InvalidArgument> {
+        (self.prepare)(arguments)
     }
 }
 
-/// What a tool answers.
-pub struct Answer {
-    /// What a model reads.
+/// The function that runs a call of a file tool with decoded arguments.
+type RunTool<A> = fn(A, &IoOptions, &dyn Fn() -> bool) -> Result<ToolOutput, FileError>;
+
+/// Decodes the arguments of a call and combines them with the function that runs it. `input_bytes` returns the size of the data in
+/// the arguments.
+fn prepare<A: DeserializeOwned + Send + 'static>(
+    arguments: Option<JsonObject>,
+    input_bytes: fn(&A) -> usize,
+    run: RunTool<A>,
+) -> Result<FileToolJob, InvalidArgument> {
+    let arguments: A = arguments::parse(arguments)?;
+    Ok(FileJob::new(input_bytes(&arguments), move |io, is_wanted| run(arguments, io, is_wanted)))
+}
+
+/// The output of a tool.
+pub struct ToolOutput {
+    /// The content for the model.
     content: Vec<ContentBlock>,
-    /// The same for a program.
+    /// The same content for a program.
     structure: Value,
-    /// The file that was changed.
-    pub changed: Option<String>,
+    /// The name of the file that the tool changed.
+    pub changed_file: Option<String>,
 }
 
-impl Answer {
-    fn new(text: String, structure: Value) -> Self {
-        Self { content: vec![ContentBlock::text(text)], structure, changed: None }
+impl ToolOutput {
+    fn new(content: ContentBlock, structure: &impl Serialize) -> Self {
+        let structure = serde_json::to_value(structure).unwrap_or_default();
+        Self { content: vec![content], structure, changed_file: None }
     }
 
-    /// An answer about a file that was changed, with a link to it.
-    fn changed(text: String, name: String, structure: Value) -> Self {
-        let link = ContentBlock::resource_link(resources::describe(&name, None));
-        Self { content: vec![ContentBlock::text(text), link], structure, changed: Some(name) }
+    fn text(text: impl Into<String>, structure: &impl Serialize) -> Self {
+        Self::new(ContentBlock::text(text), structure)
+    }
+
+    /// Returns the output of a tool that changed a file, with a link to the file.
+    fn changed(text: String, name: String, structure: &impl Serialize) -> Self {
+        let mut output = Self::text(text, structure);
+        output.content.push(ContentBlock::resource_link(file_resources::describe(&name, None)));
+        output.changed_file = Some(name);
+        output
     }
 
     pub fn into_result(self) -> CallToolResult {
@@ -86,27 +130,28 @@ impl Answer {
     }
 }
 
-/// A tool that only looks.
-fn looks(name: &'static str, title: &str, description: &str, input: Value, output: Value) -> Tool {
+/// Defines a tool that changes nothing, with the types of its arguments `A` and its structured output `O`.
+fn define_read_only<A: JsonSchema, O: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
     let annotations = ToolAnnotations::new().read_only(true).open_world(false);
-    define(name, title, description, input, output).with_annotations(annotations)
+    define::<A, O>(name, title, description).with_annotations(annotations)
 }
 
-/// A tool that changes files: what was there before may be gone, and a second call is not like none.
-fn changes(name: &'static str, title: &str, description: &str, input: Value, output: Value) -> Tool {
+/// Defines a tool that changes files. It may overwrite data, and a repeated call has another effect.
+fn define_destructive<A: JsonSchema, O: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
     let annotations = ToolAnnotations::new().read_only(false).destructive(true).idempotent(false).open_world(false);
-    define(name, title, description, input, output).with_annotations(annotations)
+    define::<A, O>(name, title, description).with_annotations(annotations)
 }
 
-fn define(name: &'static str, title: &str, description: &str, mut input: Value, mut output: Value) -> Tool {
-    for schema in [&mut input, &mut output] {
-        schema["type"] = json!("object");
-    }
-    input["additionalProperties"] = json!(false);
-    Tool::new(name, description.to_owned(), object(input)).with_title(title).with_raw_output_schema(Arc::new(object(output)))
+fn define<A: JsonSchema, O: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
+    Tool::new(name, description, schema::of_input::<A>()).with_title(title).with_raw_output_schema(Arc::new(schema::of_output::<O>()))
 }
 
-/// A number of things.
-fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
+/// Returns a number with its noun, such as `1 file` or `3 files`.
+fn count(number: u64, singular: &str, plural: &str) -> String {
+    format!("{number} {}", if number == 1 { singular } else { plural })
+}
+
+/// Returns `true` if the value is `false`, to leave it out of an output.
+fn is_false(value: &bool) -> bool {
+    !value
 }

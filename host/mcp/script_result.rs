@@ -1,28 +1,28 @@
 //! A run as the result of a tool call.
 
-use super::{arguments::Wrong, resources};
+use super::file_resources;
 use crate::{ErrorKind, Outcome, Run, ScriptError, files::FileOperation};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, object};
 use serde_json::{Value, json};
 
-/// Where `_meta` has what the run cost.
-const RECEIPT: &str = "toolscript/receipt";
+/// The key of the receipt in `_meta`.
+const RECEIPT_KEY: &str = "toolscript/receipt";
 
-/// Nesting that a client's JSON reader can be trusted with: many stop at 128 for the message as a whole.
-const DEPTH: usize = 100;
+/// The maximum nesting of a result. Many JSON parsers stop at 128 levels for the whole message.
+const MAX_DEPTH: usize = 100;
 
-/// Links to files in one result, which a client may show; all files are in the outcome.
+/// The maximum number of file links in one result. The outcome lists all files.
 const MAX_LINKS: usize = 100;
 
-/// The outcome as JSON Schema, for runs that succeeded and for those that failed.
+/// Returns the JSON Schema of an outcome. Written by hand, because [`Outcome`] serializes one of `result` and `error`.
 pub fn schema() -> JsonObject {
     object(json!({
         "type": "object",
         "properties": {
-            "result": { "description": "What the script returned; absent if it failed" },
+            "result": { "description": "The value that the script returned; absent if it failed" },
             "error": {
                 "type": "object",
-                "description": "Why the script has no result; absent if it has one",
+                "description": "Why the script failed; absent if it succeeded",
                 "properties": {
                     "kind": { "enum": ["syntax", "runtime", "result", "internal", "fuel", "timeout", "memory", "cancelled"] },
                     "message": { "type": "string" },
@@ -30,7 +30,7 @@ pub fn schema() -> JsonObject {
                 },
                 "required": ["kind", "message"],
             },
-            "logs": { "type": "array", "items": { "type": "string" }, "description": "What the script printed" },
+            "logs": { "type": "array", "items": { "type": "string" }, "description": "The lines that the script printed" },
             "files_touched": {
                 "type": "array",
                 "items": {
@@ -38,26 +38,22 @@ pub fn schema() -> JsonObject {
                     "properties": {
                         "name": { "type": "string" },
                         "op": { "enum": ["write", "append", "remove"] },
-                        "bytes": { "type": "integer", "description": "Size on disk after the run" },
-                        "cut": { "type": "boolean", "description": "The run was stopped before all of it was on disk" },
+                        "bytes": { "type": "integer", "description": "Size of the file after the run" },
+                        "cut": { "type": "boolean", "description": "The run was stopped before all data was written" },
                     },
                     "required": ["name", "op"],
                 },
             },
-            "truncated": { "type": "array", "items": { "type": "string" }, "description": "What was cut at its limit" },
+            "truncated": { "type": "array", "items": { "type": "string" }, "description": "The parts that a limit truncated" },
         },
         "required": ["logs", "files_touched"],
     }))
 }
 
-/// What the client gets for arguments that are wrong.
-pub fn of_mistake(wrong: &Wrong) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(wrong.to_string())])
-}
-
-/// What the client gets: the outcome twice, as structure and as text, and links to the files that were written.
+/// Returns the outcome as structured content and as text, with links to the written files. The receipt is in `_meta`, which no model
+/// reads.
 pub fn of_run(mut run: Run) -> CallToolResult {
-    refuse_deep(&mut run.outcome);
+    reject_deep_result(&mut run.outcome);
     let text = serde_json::to_string(&run.outcome).unwrap_or_default();
     let mut result = CallToolResult::default();
     let mut structure = serde_json::Map::new();
@@ -79,17 +75,17 @@ pub fn of_run(mut run: Run) -> CallToolResult {
     }
     result.content.push(ContentBlock::text(text));
     let written = run.outcome.files_touched.iter().filter(|file| file.op != FileOperation::Remove).take(MAX_LINKS);
-    result.content.extend(written.map(|file| ContentBlock::resource_link(resources::describe(&file.name, file.bytes))));
+    result.content.extend(written.map(|file| ContentBlock::resource_link(file_resources::describe(&file.name, file.bytes))));
     result.structured_content = Some(Value::Object(structure));
     let mut meta = MetaObject::default();
-    meta.0.insert(RECEIPT.into(), json!(run.receipt));
+    meta.0.insert(RECEIPT_KEY.into(), json!(run.receipt));
     result.meta = Some(meta);
     result
 }
 
-/// A result that a client could not read is an error of the script's.
-fn refuse_deep(outcome: &mut Outcome) {
-    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
+/// Replaces a result that is nested too deep for clients by an error.
+fn reject_deep_result(outcome: &mut Outcome) {
+    let (mut depth, mut max_depth, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in outcome.result.iter().flat_map(|json| json.get().bytes()) {
         match byte {
             _ if escaped => escaped = false,
@@ -99,10 +95,11 @@ fn refuse_deep(outcome: &mut Outcome) {
             b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
             _ => {}
         }
-        deepest = deepest.max(depth);
+        max_depth = max_depth.max(depth);
     }
-    if deepest > DEPTH {
-        let message = format!("the result is nested {deepest} levels deep; at most {DEPTH} can be sent: return json.encode of it");
+    if max_depth > MAX_DEPTH {
+        let message =
+            format!("the result is nested {max_depth} levels deep, more than the maximum of {MAX_DEPTH}; return json.encode(value)");
         outcome.result = Err(ScriptError::new(ErrorKind::Result, message));
     }
 }

@@ -1,49 +1,54 @@
-//! Which `Host` and `Origin` a server answers to. A page in somebody's browser must not reach a server on their machine, whatever
-//! name it has made the browser look up.
+//! The check of `Host` and `Origin`.
+//!
+//! It stops DNS rebinding: a page in a browser must not reach a local server through a host name that resolves to it.
 
-use crate::mcp::address::{ip, is_loopback};
+use crate::mcp::urls::{ip_address, is_loopback};
 use axum::http::{
     HeaderMap, Uri,
     header::{HOST, ORIGIN},
     uri::Authority,
 };
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use url::{Host, Url};
 
-/// What is let through.
+/// The hosts and origins that a server accepts.
 #[derive(Clone, Debug)]
-pub struct Guard {
-    /// The address that clients use, where it is another than the one that is listened on.
+pub struct HostCheck {
+    /// The URL that clients use, if it differs from the listening address.
     public_url: Option<Url>,
-    listening: IpAddr,
+    listening: Option<IpAddr>,
 }
 
-impl Guard {
-    pub fn new(public_url: Option<Url>, listening: SocketAddr) -> Self {
-        Self { public_url, listening: listening.ip() }
+impl HostCheck {
+    pub fn new(public_url: Option<Url>, listening: Option<IpAddr>) -> Self {
+        Self { public_url, listening }
     }
 
-    /// What is wrong with a request's `Host` or `Origin`, if anything is.
-    pub fn refuses(&self, uri: &Uri, headers: &HeaderMap) -> Option<&'static str> {
+    /// Checks the `Host` and `Origin` of a request.
+    ///
+    /// # Errors
+    ///
+    /// The reason for the client.
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), &'static str> {
         let mut hosts = headers.get_all(HOST).iter();
         let authority: Option<Authority> = match (uri.authority(), hosts.next(), hosts.next()) {
             (Some(authority), _, None) => Some(authority.clone()),
             (None, Some(host), None) => host.to_str().ok().and_then(|host| host.parse().ok()),
             _ => None,
         };
-        if !authority.is_some_and(|authority| self.answers_to(&authority)) {
-            return Some("this server does not answer to that Host; --public-url names the address that clients use");
+        if !authority.is_some_and(|authority| self.accepts_host(&authority)) {
+            return Err("this Host is not allowed; set the public URL of the server (--public-url) to the URL that clients use");
         }
         let mut origins = headers.get_all(ORIGIN).iter();
         match (origins.next(), origins.next()) {
-            (None, None) => None,
-            (Some(origin), None) if origin.to_str().is_ok_and(|origin| self.trusts(origin)) => None,
-            _ => Some("this server does not answer to pages of that Origin"),
+            (None, None) => Ok(()),
+            (Some(origin), None) if origin.to_str().is_ok_and(|origin| self.accepts_origin(origin)) => Ok(()),
+            _ => Err("this Origin is not allowed"),
         }
     }
 
-    fn answers_to(&self, authority: &Authority) -> bool {
-        // What the parser for addresses takes for the same host is the same host.
+    fn accepts_host(&self, authority: &Authority) -> bool {
+        // The URL parser normalizes the host, so that equal hosts compare as equal.
         let Ok(url) = Url::parse(&format!("http://{authority}/")) else { return false };
         if !url.username().is_empty() || url.password().is_some() {
             return false;
@@ -55,8 +60,8 @@ impl Guard {
         public || url.host().is_some_and(|host| is_loopback(&host) || self.is_listening(&host))
     }
 
-    /// Pages of the public address; without one, those of this machine.
-    fn trusts(&self, origin: &str) -> bool {
+    /// Returns `true` for the origin of the public URL, or without one for loopback origins.
+    fn accepts_origin(&self, origin: &str) -> bool {
         let Ok(url) = Url::parse(origin) else { return false };
         match &self.public_url {
             Some(public) => public.origin() == url.origin(),
@@ -65,7 +70,7 @@ impl Guard {
     }
 
     fn is_listening(&self, host: &Host<&str>) -> bool {
-        !self.listening.is_unspecified() && ip(host) == Some(self.listening)
+        self.listening.is_some_and(|address| !address.is_unspecified() && ip_address(host) == Some(address))
     }
 }
 
@@ -79,65 +84,65 @@ fn default_port(url: &Url) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
-    use super::Guard;
+    use super::HostCheck;
     use axum::http::{HeaderMap, HeaderName, Uri};
 
-    fn allows(guard: &Guard, headers: &[(&str, &str)]) -> bool {
+    fn allows(check: &HostCheck, headers: &[(&str, &str)]) -> bool {
         let headers: HeaderMap =
             headers.iter().map(|(name, value)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap())).collect();
-        guard.refuses(&Uri::from_static("/mcp"), &headers).is_none()
+        check.check(&Uri::from_static("/mcp"), &headers).is_ok()
     }
 
     #[test]
-    fn a_local_server_answers_to_this_machine_only() {
-        let guard = Guard::new(None, "127.0.0.1:8080".parse().unwrap());
+    fn a_local_server_accepts_loopback_hosts_only() {
+        let check = HostCheck::new(None, "127.0.0.1".parse().ok());
         for host in ["localhost:8080", "LOCALHOST", "127.0.0.1:8080", "[::1]:1", "127.0.0.1"] {
-            assert!(allows(&guard, &[("host", host)]), "{host}");
-            assert!(allows(&guard, &[("host", host), ("origin", "http://localhost:3000")]), "{host}");
+            assert!(allows(&check, &[("host", host)]), "{host}");
+            assert!(allows(&check, &[("host", host), ("origin", "http://localhost:3000")]), "{host}");
         }
         for host in
             ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "", "10.0.0.1", "0.0.0.0"]
         {
-            assert!(!allows(&guard, &[("host", host)]), "{host}");
+            assert!(!allows(&check, &[("host", host)]), "{host}");
         }
         for origin in ["http://evil.example", "null", "", "http://localhost.evil.example", "file:///", "localhost", "ftp://localhost"] {
-            assert!(!allows(&guard, &[("host", "localhost"), ("origin", origin)]), "{origin}");
+            assert!(!allows(&check, &[("host", "localhost"), ("origin", origin)]), "{origin}");
         }
-        assert!(!allows(&guard, &[]), "no host at all");
+        assert!(!allows(&check, &[]), "a request without Host");
     }
 
     #[test]
-    fn a_public_server_answers_to_its_name() {
-        let guard = Guard::new(Some("https://tools.example".parse().unwrap()), "0.0.0.0:8080".parse().unwrap());
+    fn a_public_server_accepts_its_name() {
+        let check = HostCheck::new(Some("https://tools.example".parse().unwrap()), "0.0.0.0".parse().ok());
         for host in ["tools.example", "TOOLS.example:443", "localhost:8080"] {
-            assert!(allows(&guard, &[("host", host)]), "{host}");
+            assert!(allows(&check, &[("host", host)]), "{host}");
         }
         for host in ["tools.example:8080", "other.example", "tools.example.", "0.0.0.0:8080"] {
-            assert!(!allows(&guard, &[("host", host)]), "{host}");
+            assert!(!allows(&check, &[("host", host)]), "{host}");
         }
-        assert!(allows(&guard, &[("host", "tools.example"), ("origin", "https://tools.example")]));
+        assert!(allows(&check, &[("host", "tools.example"), ("origin", "https://tools.example")]));
         for origin in ["http://tools.example", "https://tools.example:8443", "http://localhost", "https://x.tools.example"] {
-            assert!(!allows(&guard, &[("host", "tools.example"), ("origin", origin)]), "{origin}");
+            assert!(!allows(&check, &[("host", "tools.example"), ("origin", origin)]), "{origin}");
         }
     }
 
     #[test]
-    fn a_server_on_one_address_answers_to_it() {
-        let guard = Guard::new(None, "192.0.2.7:8080".parse().unwrap());
-        assert!(allows(&guard, &[("host", "192.0.2.7:8080")]));
-        assert!(!allows(&guard, &[("host", "192.0.2.8:8080")]));
+    fn a_server_accepts_the_address_it_listens_on() {
+        let check = HostCheck::new(None, "192.0.2.7".parse().ok());
+        assert!(allows(&check, &[("host", "192.0.2.7:8080")]));
+        assert!(!allows(&check, &[("host", "192.0.2.8:8080")]));
     }
 
     #[test]
-    fn two_hosts_or_origins_are_none() {
-        let guard = Guard::new(None, "127.0.0.1:8080".parse().unwrap());
+    fn repeated_hosts_and_origins_are_rejected() {
+        let check = HostCheck::new(None, "127.0.0.1".parse().ok());
         let twice = |name: &str, value: &'static str| {
             let mut headers: HeaderMap = [("host", "localhost"), ("origin", "http://localhost")]
                 .into_iter()
                 .map(|(name, value)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap()))
                 .collect();
             headers.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
-            guard.refuses(&Uri::from_static("/mcp"), &headers).is_none()
+            check.check(&Uri::from_static("/mcp"), &headers).is_ok()
         };
         assert!(!twice("host", "localhost"));
         assert!(!twice("origin", "http://localhost"));

@@ -1,0 +1,210 @@
+//! The MCP requests that the server answers, on any transport.
+
+#![expect(deprecated, reason = "rmcp deprecates logging and subscriptions, as the newest protocol revision does; clients use them")]
+
+use super::{
+    arguments::{invalid_params, truncate},
+    client_session::{ClientSession, has_session},
+    docs_resources, file_resources,
+    request::{Request, busy, internal_error},
+    subscriptions::FileChanges,
+    tenant::Tenant,
+    tools::{DocsTool, FileJob, FileTool, execute_script},
+};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode,
+        GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+        ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    },
+    service::{NotificationContext, RequestContext, SubscriptionContext},
+};
+use std::{borrow::Cow, sync::Arc};
+
+/// The supported protocol revisions, with and without `initialize`.
+const PROTOCOL_VERSIONS: &[ProtocolVersion] =
+    &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
+
+/// Answers the requests of one connection, session or HTTP request. Cloning is cheap.
+#[derive(Clone)]
+pub struct Handler {
+    tenant: Arc<Tenant>,
+    session: Arc<ClientSession>,
+}
+
+impl Handler {
+    pub fn new(tenant: Arc<Tenant>) -> Self {
+        Self { tenant, session: Arc::default() }
+    }
+
+    fn request(&self, context: RequestContext<RoleServer>) -> Request {
+        Request { tenant: Arc::clone(&self.tenant), session: Arc::clone(&self.session), context }
+    }
+
+    /// Returns an error unless clients can subscribe to single resources with this request.
+    fn check_subscribable(&self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        if self.tenant.io.is_some() && has_session(context) { Ok(()) } else { Err(method_not_found()) }
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_logging();
+        let capabilities = match (&self.tenant.io, &self.tenant.state.sdk) {
+            (Some(_), _) => capabilities.enable_resources().enable_resources_list_changed().enable_resources_subscribe().build(),
+            (None, Some(_)) => capabilities.enable_resources().build(),
+            (None, None) => capabilities.build(),
+        };
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("toolscript", env!("CARGO_PKG_VERSION")).with_title("toolscript"))
+            .with_instructions(
+                "Runs Luau scripts in a sandbox: compute, transform data and process files in one call of execute_script. The file tools, \
+                 if present, access the same files. If search_docs is present, scripts call APIs as functions of sdk.",
+            )
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(PROTOCOL_VERSIONS)
+    }
+
+    async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tenant.tools().to_vec()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.tenant.tools().iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(&self, call: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+        if let (Some(tool), Some(sdk)) = (DocsTool::find(&call.name), &self.tenant.state.sdk) {
+            self.tenant.check_rate_limit().map_err(busy)?;
+            return Ok(tool.call(sdk, call.arguments).into());
+        }
+        let request = self.request(context);
+        // A separate task turns a panic into an error response.
+        let task = match FileTool::find(&call.name) {
+            Some(tool) if self.tenant.io.is_some() => tool.prepare(call.arguments).map(|job| tokio::spawn(request.call_file_tool(job))),
+            None if call.name == execute_script::NAME => {
+                execute_script::Arguments::parse(call.arguments).map(|arguments| tokio::spawn(request.execute_script(arguments)))
+            }
+            _ => return Err(invalid_params(&format!("`name`: unknown tool `{}`; see tools/list", truncate(&call.name)))),
+        };
+        match task {
+            Ok(task) => task.await.unwrap_or_else(|_| Err(internal_error())).map(CallToolResponse::from),
+            Err(invalid) => Ok(invalid.into_result().into()),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        params: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = params.and_then(|params| params.cursor);
+        let mut resources = match &self.tenant.state.sdk {
+            Some(sdk) if cursor.is_none() => docs_resources::list(sdk),
+            _ => Vec::new(),
+        };
+        if self.tenant.io.is_none() && !resources.is_empty() {
+            return Ok(ListResourcesResult::with_all_items(resources));
+        }
+        let job = FileJob::new(0, move |io, is_wanted| file_resources::list(&io.files, cursor.as_deref(), is_wanted));
+        let mut page = self.request(context).run_file_job(job).await??;
+        resources.append(&mut page.resources);
+        page.resources = resources;
+        Ok(page)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        match (&self.tenant.io, &self.tenant.state.sdk) {
+            (_, Some(_)) => Ok(ListResourceTemplatesResult::with_all_items(vec![docs_resources::template()])),
+            (Some(_), None) => Ok(ListResourceTemplatesResult::default()),
+            (None, None) => Err(method_not_found()),
+        }
+    }
+
+    // Prompts and completions are not supported. Without these methods, rmcp would answer with empty lists.
+
+    async fn list_prompts(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListPromptsResult, ErrorData> {
+        Err(method_not_found())
+    }
+
+    async fn get_prompt(&self, _: GetPromptRequestParams, _: RequestContext<RoleServer>) -> Result<GetPromptResponse, ErrorData> {
+        Err(method_not_found())
+    }
+
+    async fn complete(&self, _: CompleteRequestParams, _: RequestContext<RoleServer>) -> Result<CompleteResult, ErrorData> {
+        Err(method_not_found())
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(sdk) = &self.tenant.state.sdk
+            && params.uri.starts_with(docs_resources::SCHEME)
+        {
+            self.tenant.check_rate_limit().map_err(busy)?;
+            return docs_resources::read(sdk, &params.uri).map(ReadResourceResponse::from);
+        }
+        let job = FileJob::new(0, move |io, _| file_resources::read(&io.files, &params.uri));
+        self.request(context).run_file_job(job).await?.map(ReadResourceResponse::from)
+    }
+
+    async fn subscribe(&self, params: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.check_subscribable(&context)?;
+        self.session.subscriptions.add(&params.uri)
+    }
+
+    async fn unsubscribe(&self, params: UnsubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.check_subscribable(&context)?;
+        self.session.subscriptions.remove(&params.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.tenant.io.is_some().then(|| FileChanges::accepted_filter(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.tenant.file_changes.listen(context, &self.tenant.state.drain).await
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.session.follow_changes(&self.tenant, context.peer);
+    }
+
+    async fn set_level(&self, params: SetLevelRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        if !has_session(&context) {
+            return Err(method_not_found());
+        }
+        self.session.set_level(params.level);
+        Ok(())
+    }
+
+    /// Answers unknown methods, and known methods with malformed parameters.
+    async fn on_custom_request(&self, request: CustomRequest, context: RequestContext<RoleServer>) -> Result<CustomResult, ErrorData> {
+        match request.method.as_str() {
+            "initialize" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" if !has_session(&context) => {
+                Err(method_not_found())
+            }
+            "tools/call" => Err(invalid_params("`name` must be a string and `arguments` an object")),
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => Err(invalid_params("`uri` must be a string")),
+            "logging/setLevel" => Err(invalid_params("`level` must be a log level of the protocol")),
+            "tools/list" | "resources/list" => Err(invalid_params("`cursor` must be a string")),
+            "initialize" => Err(invalid_params("`protocolVersion`, `capabilities` and `clientInfo` are required")),
+            _ => Err(method_not_found()),
+        }
+    }
+}
+
+pub fn method_not_found() -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None)
+}

@@ -1,0 +1,153 @@
+//! Requests that run a script or a file job, until they end or the client cancels them.
+
+use super::{
+    arguments::{InvalidArgument, invalid_params},
+    client_session::{ClientSession, has_session},
+    handler::method_not_found,
+    notifications::{NotificationSink, RequestStream, RunNotifications},
+    script_result,
+    tenant::{RequestRejected, Tenant},
+    tools::{FileJob, ToolOutput, execute_script},
+};
+use crate::{
+    RunOptions, Script,
+    engine::{Listener, RunRejected},
+    files::FileError,
+    sdk::Session,
+};
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{CallToolResult, ContentBlock, ErrorCode},
+    service::RequestContext,
+};
+use std::{convert::Infallible, pin::pin, sync::Arc};
+use tokio_util::sync::CancellationToken;
+
+/// The JSON-RPC error code for a request that the client can retry.
+const BUSY: ErrorCode = ErrorCode(-32000);
+
+/// One request of a client.
+pub struct Request {
+    pub tenant: Arc<Tenant>,
+    pub session: Arc<ClientSession>,
+    pub context: RequestContext<RoleServer>,
+}
+
+impl Request {
+    /// Runs a script. Sends its log lines and progress to the client while it runs, and all of them before the result.
+    pub async fn execute_script(self, arguments: execute_script::Arguments) -> Result<CallToolResult, ErrorData> {
+        let state = &self.tenant.state;
+        let mut limits = state.limits.clone();
+        limits.timeout = arguments.timeout().map_or(limits.timeout, |timeout| timeout.min(limits.timeout));
+        let cancellation = state.shutdown.child_token();
+        let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation.clone());
+        if let Some(sdk) = &state.sdk {
+            let credentials = execute_script::credentials(&self.context.meta);
+            match credentials.and_then(|credentials| Session::new(Arc::clone(sdk), credentials).map_err(|error| error.to_string())) {
+                Ok(session) => options = options.with_functions(session),
+                Err(error) => return Err(invalid_params(&format!("`_meta.auth`: {error}"))),
+            }
+        }
+        let notifications = RunNotifications::new(self.session.level(&self.context), self.context.meta.get_progress_token());
+        options.listener = notifications.clone().map(|notifications| notifications as Arc<dyn Listener>);
+
+        let sink = NotificationSink::of(&self.context);
+        let mut forward = pin!(async {
+            match &notifications {
+                Some(notifications) => notifications.forward(&sink).await,
+                None => std::future::pending().await,
+            }
+        });
+        let run = self.cancel_and_wait(&cancellation, async {
+            let mut run = pin!(self.tenant.run(Script::new(arguments.script), options));
+            loop {
+                tokio::select! {
+                    run = &mut run => break run,
+                    // Ends only after `RunNotifications::finish`.
+                    () = &mut forward => {}
+                }
+            }
+        });
+        let run = match run.await {
+            Ok(run) => run,
+            Err(rejected) => return rejected_run(rejected),
+        };
+        // A client that cancelled the request expects no notifications.
+        if !cancellation.is_cancelled() {
+            if let Some(notifications) = &notifications {
+                notifications.finish(forward).await;
+            }
+            let names: Vec<&str> = run.outcome.files_touched.iter().map(|file| file.name.as_str()).collect();
+            self.notify_changes(&names).await;
+        }
+        Ok(script_result::of_run(run))
+    }
+
+    /// Runs the job of a file tool.
+    pub async fn call_file_tool(self, job: FileJob<Result<ToolOutput, FileError>>) -> Result<CallToolResult, ErrorData> {
+        let output = match self.run_file_job(job).await? {
+            Ok(output) => output,
+            Err(error) => return Ok(CallToolResult::error(vec![ContentBlock::text(error.to_string())])),
+        };
+        if let Some(name) = &output.changed_file {
+            self.notify_changes(&[name]).await;
+        }
+        Ok(output.into_result())
+    }
+
+    /// Runs a file job until it ends or the client cancels the request.
+    pub async fn run_file_job<R: Send + 'static>(&self, job: FileJob<R>) -> Result<R, ErrorData> {
+        if self.tenant.io.is_none() {
+            return Err(method_not_found());
+        }
+        let cancellation = CancellationToken::new();
+        let result = self.cancel_and_wait(&cancellation, self.tenant.run_file_job(job, cancellation.clone())).await;
+        result.map_err(busy)?.ok_or_else(internal_error)
+    }
+
+    /// Waits for `work`. Cancels `cancellation` when the client cancels the request or its session ends, and then still waits,
+    /// because cancelled work has a result too.
+    async fn cancel_and_wait<T>(&self, cancellation: &CancellationToken, work: impl Future<Output = T>) -> T {
+        let session_closed = self.context.extensions.get::<RequestStream>().map(|stream| stream.closed.clone()).unwrap_or_default();
+        let cancel = async {
+            tokio::select! {
+                () = self.context.ct.cancelled() => {}
+                () = session_closed.cancelled() => {}
+            }
+            cancellation.cancel();
+            std::future::pending::<Infallible>().await
+        };
+        tokio::select! {
+            result = work => result,
+            never = cancel => match never {},
+        }
+    }
+
+    /// Notifies subscribers of changed files.
+    async fn notify_changes(&self, names: &[&str]) {
+        let peer = has_session(&self.context).then_some(&self.context.peer);
+        self.tenant.file_changes.notify(names, &self.session.subscriptions, peer).await;
+    }
+}
+
+/// Returns a failed result for a mistake of the model, which it can correct, and a protocol error for everything else.
+fn rejected_run(rejected: RequestRejected) -> Result<CallToolResult, ErrorData> {
+    match rejected {
+        RequestRejected::Run(rejected @ RunRejected::ScriptTooLarge { .. }) => {
+            Ok(InvalidArgument(format!("`script`: {rejected}")).into_result())
+        }
+        RequestRejected::Run(RunRejected::Limit(limit)) => Ok(InvalidArgument(format!("`timeout_ms`: {limit}")).into_result()),
+        RequestRejected::Failed(_) => Err(internal_error()),
+        other => Err(busy(other)),
+    }
+}
+
+/// Returns a retryable "busy" error.
+pub fn busy(rejected: RequestRejected) -> ErrorData {
+    ErrorData::new(BUSY, rejected.to_string(), None)
+}
+
+/// Returns the error for a panic. It contains no details, because they may be secret.
+pub fn internal_error() -> ErrorData {
+    ErrorData::internal_error("the server failed; the cause is in its log", None)
+}

@@ -1,0 +1,194 @@
+//! The tools that document the functions of scripts: `list_apis`, `list_functions`, `get_function_docs` and `search_docs`.
+
+use super::{ToolOutput, count, define_read_only};
+use crate::{
+    mcp::arguments::{self, InvalidArgument},
+    sdk::{Function, Sdk, SourceKind},
+};
+use rmcp::model::{CallToolResult, JsonObject, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeSet, sync::Arc};
+
+/// The maximum number of functions in one result.
+const MAX_FUNCTIONS: usize = 200;
+
+/// A tool that reads documentation.
+pub struct DocsTool {
+    name: &'static str,
+    pub(super) define: fn() -> Tool,
+    call: fn(&Sdk, Option<JsonObject>) -> Result<ToolOutput, InvalidArgument>,
+}
+
+/// All documentation tools. A server whose scripts have functions offers them.
+pub(super) const DOCS_TOOLS: [DocsTool; 4] = [LIST_APIS, LIST_FUNCTIONS, GET_FUNCTION_DOCS, SEARCH_DOCS];
+
+impl DocsTool {
+    /// Returns the tool with this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        const { &DOCS_TOOLS }.iter().find(|tool| tool.name == name)
+    }
+
+    pub fn call(&self, sdk: &Sdk, arguments: Option<JsonObject>) -> CallToolResult {
+        (self.call)(sdk, arguments).map_or_else(InvalidArgument::into_result, ToolOutput::into_result)
+    }
+}
+
+const LIST_APIS: DocsTool = DocsTool {
+    name: "list_apis",
+    define: || define_read_only::<NoArguments, ApiList>(LIST_APIS.name, "List APIs", "Lists the APIs that scripts can call through sdk."),
+    call: |sdk, arguments| {
+        let NoArguments {} = arguments::parse(arguments)?;
+        Ok(list_apis(sdk))
+    },
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NoArguments {}
+
+#[derive(Serialize, JsonSchema)]
+struct ApiList {
+    apis: Vec<ApiEntry>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ApiEntry {
+    /// Scripts call its functions as sdk.NAME.function.
+    name: String,
+    title: String,
+    #[schemars(extend("enum" = ["openapi", "mcp"]))]
+    #[schemars(with = "String")]
+    kind: SourceKind,
+    functions: usize,
+    #[schemars(with = "Vec<String>")]
+    tags: BTreeSet<String>,
+    /// Why it is unavailable now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    down: Option<String>,
+}
+
+fn list_apis(sdk: &Sdk) -> ToolOutput {
+    let mut lines = Vec::new();
+    let mut apis = Vec::new();
+    for source in sdk.sources() {
+        let functions = source.functions.len();
+        let mut line = format!("sdk.{}: {} ({})", source.name, source.title, count(functions as u64, "function", "functions"));
+        if !source.tags.is_empty() {
+            line.push_str(&format!("; tags: {}", source.tags.iter().map(String::as_str).collect::<Vec<_>>().join(", ")));
+        }
+        if let Some(down) = &source.down {
+            line.push_str(&format!("; unavailable: {down}"));
+        }
+        lines.push(line);
+        let (name, title, kind, tags, down) = (source.name, source.title, source.kind, source.tags, source.down);
+        apis.push(ApiEntry { name, title, kind, functions, tags, down });
+    }
+    ToolOutput::text(lines.join("\n"), &ApiList { apis })
+}
+
+const LIST_FUNCTIONS: DocsTool = DocsTool {
+    name: "list_functions",
+    define: || {
+        define_read_only::<ListArguments, FunctionList>(
+            LIST_FUNCTIONS.name,
+            "List functions",
+            "Lists the functions that scripts can call through sdk, optionally of one API or with one tag. At most 200.",
+        )
+    },
+    call: |sdk, arguments| {
+        let arguments: ListArguments = arguments::parse(arguments)?;
+        let functions = sdk.functions(arguments.api.as_deref(), arguments.tag.as_deref());
+        let functions = functions.map_err(|error| InvalidArgument(error.to_string()))?;
+        Ok(list(&functions, "(there are more; give an api or a tag, or use search_docs)"))
+    },
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListArguments {
+    /// Name of an API, from list_apis.
+    api: Option<String>,
+    /// A tag, from list_apis.
+    tag: Option<String>,
+}
+
+const GET_FUNCTION_DOCS: DocsTool = DocsTool {
+    name: "get_function_docs",
+    define: || {
+        define_read_only::<GetArguments, FunctionDocs>(
+            GET_FUNCTION_DOCS.name,
+            "Get the documentation of a function",
+            "Returns how a script calls a function: its Luau signature, description, parameters and types.",
+        )
+    },
+    call: |sdk, arguments| {
+        let GetArguments { name } = arguments::parse(arguments)?;
+        let docs = sdk.docs(&name).map_err(|error| InvalidArgument(format!("`name`: {error}")))?;
+        Ok(ToolOutput::text(docs.clone(), &FunctionDocs { name, docs }))
+    },
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct GetArguments {
+    /// Name of a function, such as shop.list_pets.
+    name: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct FunctionDocs {
+    name: String,
+    docs: String,
+}
+
+const SEARCH_DOCS: DocsTool = DocsTool {
+    name: "search_docs",
+    define: || {
+        define_read_only::<SearchArguments, FunctionList>(
+            SEARCH_DOCS.name,
+            "Search functions",
+            "Finds functions that scripts can call through sdk by what they do, best first. At most 20.",
+        )
+    },
+    call: |sdk, arguments| {
+        let SearchArguments { query } = arguments::parse(arguments)?;
+        Ok(list(&sdk.search(&query), ""))
+    },
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SearchArguments {
+    /// A few words.
+    query: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct FunctionList {
+    functions: Vec<FunctionEntry>,
+    /// There are more functions.
+    truncated: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct FunctionEntry {
+    name: String,
+    summary: String,
+}
+
+/// Returns the functions as lines, and `hint` if there are more than fit.
+fn list(functions: &[Arc<Function>], hint: &str) -> ToolOutput {
+    let truncated = functions.len() > MAX_FUNCTIONS;
+    let shown = &functions[..functions.len().min(MAX_FUNCTIONS)];
+    let entry = |function: &Arc<Function>| FunctionEntry { name: function.full_name(), summary: function.summary.clone() };
+    let functions: Vec<FunctionEntry> = shown.iter().map(entry).collect();
+    let mut lines: Vec<String> = functions.iter().map(|function| format!("sdk.{}  {}", function.name, function.summary)).collect();
+    if lines.is_empty() {
+        lines.push("(no matches)".into());
+    }
+    if truncated {
+        lines.push(hint.into());
+    }
+    ToolOutput::text(lines.join("\n"), &FunctionList { functions, truncated })
+}
