@@ -81,7 +81,7 @@ fn a_file_is_written_read_and_edited() {
     let all = json!({ "path": "notes/a.txt", "kind": "text", "bytes": 13, "text": "one\ntwo\nthree", "first_line": 1, "lines": 3, "total_lines": 3 });
     assert_eq!(structure, all);
     let (text, structure) = succeed(&mut wire, "read_file", json!({ "path": "notes/a.txt", "offset": 2, "limit": 1 }));
-    assert_eq!(text, "     2\ttwo\n(1 of 3 lines; go on with offset 3)");
+    assert_eq!(text, "     2\ttwo\n(1 of 3 lines; continue with offset 3)");
     assert_eq!((&structure["truncated_by"], &structure["next_offset"]), (&json!("lines"), &json!(3)));
     assert_eq!(
         fail(&mut wire, "read_file", json!({ "path": "notes/a.txt", "offset": 4 })),
@@ -92,7 +92,7 @@ fn a_file_is_written_read_and_edited() {
     assert_eq!((text.as_str(), structure), ("replaced 2 times in notes/a.txt", json!({ "path": "notes/a.txt", "count": 2, "bytes": 13 })));
     assert_eq!(
         fail(&mut wire, "edit_file", json!({ "path": "notes/a.txt", "old": "e", "new": "E" })),
-        "notes/a.txt: the text to replace is there 3 times; give more of what is around it, or replace all"
+        "notes/a.txt: the text to replace occurs 3 times; include more of the surrounding text, or replace all"
     );
     assert_eq!(wire.run("return io.open('notes/a.txt'):read('*a')")["structuredContent"]["result"], "0ne\ntw0\nthree");
     succeed(&mut wire, "write_file", json!({ "path": "notes/a.txt", "content": "", "mode": "overwrite" }));
@@ -114,7 +114,7 @@ fn images_are_returned_as_images_and_long_texts_are_truncated() {
     assert_eq!((text.as_str(), &structure["kind"]), ("(dot is a binary file of 2 bytes; a script can read it)", &json!("binary")));
     fs::write(io_directory(directory.path()).join("long"), "x".repeat(60_000) + "\nlast").expect("a file");
     let (text, structure) = succeed(&mut wire, "read_file", json!({ "path": "long" }));
-    assert!(text.ends_with("x\n(line 1 is longer than 51200 bytes, and cut there)\n(1 of 2 lines; go on with offset 2)"));
+    assert!(text.ends_with("x\n(line 1 is longer than 51200 bytes and was truncated)\n(1 of 2 lines; continue with offset 2)"));
     assert_eq!((&structure["line_cut"], &structure["truncated_by"], &structure["next_offset"]), (&json!(true), &json!("bytes"), &json!(2)));
     fs::write(io_directory(directory.path()).join("huge"), [&b"\xff\xd8\xff"[..], &vec![0; 4 << 20]].concat()).expect("a file");
     let message = "huge: it is larger than the 4194304 bytes that can be read at once";
@@ -238,5 +238,5 @@ async fn the_configured_limits_apply_over_http() {
     for path in ["a", "b", "c"] {
         assert_eq!(write(path, "1234567890").await, format!("10 bytes written to {path}"));
     }
-    assert_eq!(write("d", "1").await, "disk limit exceeded (4096 bytes for all files)");
+    assert_eq!(write("d", "1").await, "disk quota exceeded (4096 bytes for all files)");
 }

@@ -131,7 +131,7 @@ fn the_command_line_prints_the_documentation() {
     assert!(all.starts_with("sdk.shop: Pet shop 1.2.0\n  sdk.shop.create_pet  Adds a pet\n"), "{all}");
     assert_eq!(text(&directory, &["docs", "shop"]), all);
     assert_eq!(text(&directory, &["docs", "shop.list_pets"]), format!("{LIST_PETS}\n"));
-    assert_eq!(text(&directory, &["docs", "what was paid"]).lines().next(), Some("sdk.shop.list_transactions  Lists transactions"));
+    assert_eq!(text(&directory, &["docs", "sorted by time"]).lines().next(), Some("sdk.shop.list_transactions  Lists transactions"));
     let unknown = toolscript(directory.path(), &["docs", "weather"]).output().expect("toolscript runs");
     assert_eq!(String::from_utf8_lossy(&unknown.stderr), "error: there is no function 'weather'; use sdk.search to find functions\n");
     let none = toolscript(directory_with("").path(), &["docs"]).output().expect("toolscript runs");

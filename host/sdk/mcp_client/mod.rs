@@ -191,7 +191,8 @@ impl UpstreamServer {
         let mut states = self.state.subscribe();
         let settled = states.wait_for(|state| match state {
             State::Connecting => false,
-            State::Connected { number, .. } => lost != Some(*number),
+            // The task may not have noticed yet that another call lost this connection.
+            State::Connected { number, .. } => lost != Some(*number) && *self.lost.borrow() != Some(*number),
             State::Down { .. } => true,
         });
         let state = settled.await.map_err(|_| (closed(), Instant::now()))?.clone();
