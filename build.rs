@@ -48,8 +48,8 @@ fn build() -> Result<()> {
             fs::read(&path).with_context(|| format!("can't read {path}, the value of TOOLSCRIPT_GUEST; unset it to build the guest"))?
         }
         Err(_) => {
-            let zig = guest::zig::Zig::find_or_install()?;
-            let luau = guest::luau::Luau::find()?;
+            let zig = guest::zig_toolchain::Zig::find_or_install()?;
+            let luau = guest::luau_sources::Luau::find()?;
             wit.write_bindings(&out)?;
             let modules = guest::compile::core_modules(&zig, &luau, &out)?;
             let command = guest::component::pre_initialize(&modules.command)?;

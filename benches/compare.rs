@@ -65,31 +65,31 @@ fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // Cargo adds the argument `--bench`.
     let word = env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_default();
-    let wanted = |name: &str| name.contains(&word);
+    let is_selected = |name: &str| name.contains(&word);
     let mut table = Table::default();
-    runtime.block_on(compare_scripts(&mut table, &wanted))?;
-    if wanted(IDLE_MEMORY) {
+    runtime.block_on(compare_scripts(&mut table, &is_selected))?;
+    if is_selected(IDLE_MEMORY) {
         table.rows.push(runtime.block_on(async { idle_memory() })?);
     }
-    if STDIO_ROWS.into_iter().any(wanted) {
+    if STDIO_ROWS.into_iter().any(is_selected) {
         table.rows.extend(runtime.block_on(stdio_call())?);
     }
-    if HTTP_ROWS.into_iter().any(wanted) {
+    if HTTP_ROWS.into_iter().any(is_selected) {
         table.rows.extend(runtime.block_on(http_call())?);
     }
-    if wanted(MANY_CLIENTS) {
+    if is_selected(MANY_CLIENTS) {
         table.rows.extend(runtime.block_on(many_clients())?);
     }
-    if wanted(HOSTILE_TENANT) {
+    if is_selected(HOSTILE_TENANT) {
         table.rows.push(runtime.block_on(hostile_tenant())?);
     }
-    if wanted(PROCESS_START) {
+    if is_selected(PROCESS_START) {
         table.rows.push(process_start()?);
     }
-    if GREP_ROWS.into_iter().any(wanted) {
+    if GREP_ROWS.into_iter().any(is_selected) {
         table.rows.extend(grep(&program()?)?);
     }
-    if API_ROWS.into_iter().any(wanted) {
+    if API_ROWS.into_iter().any(is_selected) {
         table.rows.extend(runtime.block_on(api_calls(&program()?))?);
     }
     println!("{table}");
@@ -98,11 +98,11 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-async fn compare_scripts(table: &mut Table, wanted: &impl Fn(&str) -> bool) -> Result<()> {
+async fn compare_scripts(table: &mut Table, is_selected: &impl Fn(&str) -> bool) -> Result<()> {
     // The settings of `toolscript run`, which runs one script at a time, and of a server.
     let engine = Engine::builder().concurrency(4).file_io(FileIo::Inline).build()?;
     let server = Engine::builder().concurrency(4).file_io(FileIo::BlockInPlace).build()?;
-    for (name, source, times, target) in SCRIPTS.into_iter().filter(|script| wanted(script.0)) {
+    for (name, source, times, target) in SCRIPTS.into_iter().filter(|script| is_selected(script.0)) {
         table.rows.push(compare(&engine, name, source, times, target, RunOptions::default(), None).await?);
     }
     let (io_dir, native_dir) = (tempfile::tempdir()?, tempfile::tempdir()?);
@@ -110,7 +110,7 @@ async fn compare_scripts(table: &mut Table, wanted: &impl Fn(&str) -> bool) -> R
         fs::write(directory.join("medium.bin"), "0123456789abcde\n".repeat(2_000_000))?;
         fs::write(directory.join("large.bin"), "0123456789abcde\n".repeat(6_250_000))?;
     }
-    for (name, source, times, target) in FILE_SCRIPTS.into_iter().filter(|script| wanted(script.0)) {
+    for (name, source, times, target) in FILE_SCRIPTS.into_iter().filter(|script| is_selected(script.0)) {
         let io = IoOptions::new(Files::new(io_dir.path())?).with_max_bytes(u64::MAX).with_max_files(u64::MAX);
         let mut limits = Limits::default();
         if name.starts_with("read 100 MB") {

@@ -1,18 +1,19 @@
 //! The MCP server over HTTP, and clients that put load on it.
 
+use crate::kill_on_drop::KillOnDrop;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use std::{
     fs,
     io::{BufRead as _, BufReader},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
 /// The program, serving MCP over HTTP on a free port.
 pub struct HttpServer {
-    child: Child,
+    child: KillOnDrop,
     url: String,
 }
 
@@ -28,7 +29,7 @@ impl HttpServer {
         let mut line = String::new();
         BufReader::new(child.stderr.take().context("no output")?).read_line(&mut line)?;
         let url = line.split_whitespace().find(|word| word.starts_with("http://")).with_context(|| line.clone())?;
-        Ok(Self { url: url.trim_end_matches(',').into(), child })
+        Ok(Self { url: url.trim_end_matches(',').into(), child: KillOnDrop(child) })
     }
 
     /// Returns a client with its own connection.
@@ -39,13 +40,6 @@ impl HttpServer {
     /// Returns the resident memory of the server in KiB.
     pub fn resident_kib(&self) -> Result<f64> {
         resident_kib(&self.child.id().to_string())
-    }
-}
-
-impl Drop for HttpServer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -7,6 +7,8 @@ mod apis;
 mod http;
 #[path = "../tests/support/key_server.rs"]
 mod key_server;
+#[path = "../tests/support/kill_on_drop.rs"]
+mod kill_on_drop;
 mod native;
 mod native_io;
 mod protocol;

@@ -1,16 +1,17 @@
 //! The MCP server over stdio.
 
+use crate::kill_on_drop::KillOnDrop;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     path::Path,
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    process::{ChildStdin, ChildStdout, Command, Stdio},
 };
 
 /// The program, serving MCP over stdio.
 pub struct StdioServer {
-    child: Child,
+    _child: KillOnDrop,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     last_id: u64,
@@ -24,7 +25,7 @@ impl StdioServer {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = child.stdin.take().context("no input")?;
         let output = BufReader::new(child.stdout.take().context("no output")?);
-        let mut server = Self { child, input, output, last_id: 0 };
+        let mut server = Self { _child: KillOnDrop(child), input, output, last_id: 0 };
         let client = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" } });
         server.request("initialize", client)?;
         Ok(server)
@@ -43,12 +44,5 @@ impl StdioServer {
         let mut response: Value = serde_json::from_str(&line)?;
         ensure!(response["id"] == self.last_id, "unexpected response: {line}");
         Ok(response["result"].take())
-    }
-}
-
-impl Drop for StdioServer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

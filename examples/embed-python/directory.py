@@ -207,15 +207,8 @@ class Directory:
         """Returns the size of a regular file, or `None` if there is no such file."""
         parents, name = path.split()
         with self._subdirectory(path, parents) as parent:
-            if parent is None:
-                return None
-            try:
-                status = os.stat(name.encode(), dir_fd=parent, follow_symlinks=False)
-            except FileNotFoundError:
-                return None
-            except OSError as error:
-                raise system_error(path, error) from None
-        return status.st_size if stat.S_ISREG(status.st_mode) else None
+            status = None if parent is None else stat_entry(parent, path, name)
+        return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else None
 
 
 def open_child(parent: int, path: FilePath, name: str) -> int | None:
@@ -243,14 +236,21 @@ def create_child(parent: int, path: FilePath, name: str, quota: CreationQuota) -
     return child
 
 
-def stat_regular(parent: int, path: FilePath, name: str) -> os.stat_result | None:
-    """Returns the status of a regular file, or `None` if nothing has this name. Any other type raises an error."""
+def stat_entry(parent: int, path: FilePath, name: str) -> os.stat_result | None:
+    """Returns the status of an entry without following a symlink, or `None` if nothing has this name."""
     try:
-        status = os.stat(name.encode(), dir_fd=parent, follow_symlinks=False)
+        return os.stat(name.encode(), dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise system_error(path, error) from None
+
+
+def stat_regular(parent: int, path: FilePath, name: str) -> os.stat_result | None:
+    """Returns the status of a regular file, or `None` if nothing has this name. Any other type raises an error."""
+    status = stat_entry(parent, path, name)
+    if status is None:
+        return None
     if stat.S_ISLNK(status.st_mode):
         raise symlink_error(path)
     if stat.S_ISDIR(status.st_mode):

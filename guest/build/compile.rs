@@ -1,6 +1,6 @@
 //! Compiles Luau, the guest and the exception runtime with Zig, and links the core modules.
 
-use super::{luau::Luau, report_progress, zig::Zig};
+use super::{luau_sources::Luau, report_progress, zig_toolchain::Zig};
 use anyhow::{Context, Result, bail};
 use std::{
     env, fs,

@@ -2,8 +2,8 @@
 
 pub mod compile;
 pub mod component;
-pub mod luau;
-pub mod zig;
+pub mod luau_sources;
+pub mod zig_toolchain;
 
 /// Prints a progress message. Cargo hides the output of build scripts, so the message is also written to the terminal.
 pub fn report_progress(message: &str) {

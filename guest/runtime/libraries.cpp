@@ -6,7 +6,7 @@
 #include "lib/log.h"
 #include "lib/sdk/sdk.h"
 #include "lib/sort.h"
-#include "memory/allocator.h"
+#include "memory/vm_allocator.h"
 
 #include "Luau/Common.h"
 #include "lstate.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "wasi-command/path.h"
-#include "wasi-command/quota.h"
+#include "wasi-command/write_budget.h"
 
 using Mode = toolscript_sandbox_io_mode_t;
 

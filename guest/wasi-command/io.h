@@ -1,7 +1,7 @@
 // The `io` interface of the contract, for the granted directory. The native implementation is `host/files/session.rs`.
 #pragma once
 
-#include "wasi-command/quota.h"
+#include "wasi-command/write_budget.h"
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 // The command line of the WASI command.
 #pragma once
 
-#include "wasi-command/quota.h"
+#include "wasi-command/write_budget.h"
 
 #include <string_view>
 

@@ -2,7 +2,7 @@
 
 use super::{apis::ApiArguments, output::Output};
 use crate::{config::Config, sdk::Sdk};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use std::{
     path::{Path, PathBuf},
@@ -55,15 +55,28 @@ impl Source {
 pub fn docs(arguments: &DocsArguments) -> Result<ExitCode> {
     let (sdk, _runtime) = arguments.source.load()?;
     let text = match &arguments.name {
-        None => sdk.overview(None),
-        Some(name) if sdk.sources().iter().any(|source| source.name == *name) => sdk.overview(Some(name)),
-        Some(name) => sdk.docs(name).or_else(|error| {
-            let found = sdk.search(name);
-            let lines: String = found.iter().map(|function| format!("sdk.{}  {}\n", function.full_name(), function.summary)).collect();
-            if lines.is_empty() { Err(error) } else { Ok(lines) }
-        }),
+        None => sdk.overview(None)?,
+        Some(name) if sdk.sources().iter().any(|source| source.name == *name) => sdk.overview(Some(name))?,
+        Some(name) => docs_or_matches(&sdk, name)?,
     };
-    print(&text.map_err(anyhow::Error::msg)?)
+    print(&text)
+}
+
+/// Returns the documentation of a function, or a list of the functions that match the words.
+fn docs_or_matches(sdk: &Sdk, name: &str) -> Result<String> {
+    let error = match sdk.docs_for(name) {
+        Ok(docs) => return Ok(docs),
+        Err(error) => error,
+    };
+    let found = sdk.search_functions(name);
+    if !found.is_empty() {
+        return Ok(found.iter().map(|function| format!("sdk.{}  {}\n", function.full_name(), function.summary)).collect());
+    }
+    // A server that is down may have the function.
+    if sdk.sources().iter().any(|source| source.down.is_some()) {
+        return Err(error.into());
+    }
+    bail!("no function is named '{name}' or matches it; 'toolscript docs' lists all functions");
 }
 
 /// Writes the type definitions.

@@ -6,6 +6,7 @@ mod docs;
 mod files;
 mod options;
 mod output;
+mod process;
 mod run;
 mod serve;
 mod signals;

@@ -36,15 +36,19 @@ fn message(error: &clap::Error) -> String {
             let reason = error.source().map(|source| format!(": {source}")).unwrap_or_default();
             format!("invalid value '{value}' for '{argument}'{reason}")
         }
-        ErrorKind::TooManyValues => format!("unexpected value '{value}' for '{argument}' found; no more were expected"),
+        ErrorKind::TooManyValues => format!("unexpected value '{value}' for '{argument}'"),
         other => match argument.as_str() {
             "" => other.to_string(),
             argument => format!("{other}: '{argument}'"),
         },
     };
-    let suggestion = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue]
-        .into_iter()
-        .find_map(|kind| error.get(kind))
-        .map(|suggestion| format!("; did you mean '{suggestion}'?"));
-    message + &suggestion.unwrap_or_default()
+    let similar = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
+    let similar = similar.into_iter().map(context).find(|suggestion| !suggestion.is_empty());
+    // A tip of clap, such as how to pass an argument to the script.
+    let tip = context(ContextKind::Suggested);
+    match similar {
+        Some(suggestion) => format!("{message}; did you mean '{suggestion}'?"),
+        None if !tip.is_empty() => format!("{message}; {tip}"),
+        None => message,
+    }
 }

@@ -63,7 +63,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// Returns an error if the directory can't be used, or if it contains the configuration.
+    /// When the directory can't be used, or contains the configuration.
     pub fn open_io(&self, named: Option<&Path>, enabled_by_default: bool) -> Result<Option<IoOptions>> {
         let section = &self.io;
         if named.is_none() && !section.enabled.unwrap_or(enabled_by_default) {

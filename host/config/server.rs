@@ -25,7 +25,7 @@ pub struct ServerSection {
     pub allow_anyone: Option<bool>,
     /// Concurrent connections.
     pub connections: Option<usize>,
-    /// Seconds to wait for request headers, also on an idle connection.
+    /// Seconds to wait for request headers, and for the next request of a connection.
     header_timeout: Option<f64>,
     /// Seconds to wait for a request body.
     body_timeout: Option<f64>,
@@ -34,33 +34,33 @@ pub struct ServerSection {
 }
 
 impl ServerSection {
-    pub fn header_timeout(&self) -> Duration {
-        seconds(self.header_timeout, 30)
+    pub fn header_timeout(&self) -> Option<Duration> {
+        duration(self.header_timeout)
     }
 
-    pub fn body_timeout(&self) -> Duration {
-        seconds(self.body_timeout, 30)
+    pub fn body_timeout(&self) -> Option<Duration> {
+        duration(self.body_timeout)
     }
 
-    pub fn drain(&self) -> Duration {
-        // Some supervisors kill the process after ten seconds.
-        seconds(self.drain, 8)
+    pub fn drain_timeout(&self) -> Option<Duration> {
+        duration(self.drain)
     }
 
     /// Returns an error that names the first key with an invalid value.
     pub fn check(&self) -> anyhow::Result<()> {
         for (name, value) in [("header_timeout", self.header_timeout), ("body_timeout", self.body_timeout), ("drain", self.drain)] {
+            let range = if name == "drain" { "at least 0" } else { "more than 0" };
             let fits = value.is_none_or(|seconds| (0.0..=86400.0).contains(&seconds) && (seconds > 0.0 || name == "drain"));
-            anyhow::ensure!(fits, "{name} must be a number of seconds, at most 86400");
+            anyhow::ensure!(fits, "{name} must be {range} and at most 86400 seconds");
         }
         anyhow::ensure!(self.connections != Some(0), "connections must be more than 0");
         Ok(())
     }
 }
 
-/// Returns a duration that [`ServerSection::check`] has accepted.
-fn seconds(value: Option<f64>, default: u64) -> Duration {
-    value.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(Duration::from_secs(default))
+/// Converts a number of seconds that [`ServerSection::check`] has accepted.
+fn duration(seconds: Option<f64>) -> Option<Duration> {
+    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
 }
 
 /// `[auth]`

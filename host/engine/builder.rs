@@ -1,4 +1,4 @@
-//! The settings of an engine, and how an engine is built from them.
+//! Builds an engine from its settings.
 
 use super::{
     Engine, Shared,

@@ -7,7 +7,7 @@ use super::functions::InvalidFunctionName;
 #[non_exhaustive]
 pub enum EngineError {
     /// The package was built with `TOOLSCRIPT_GUEST=stub`, or for documentation.
-    #[error("this build has no guest: it was built with TOOLSCRIPT_GUEST=stub; build it again without")]
+    #[error("this build has no guest: it was built with TOOLSCRIPT_GUEST=stub; unset the variable and build again")]
     NoGuest,
     /// A function has an invalid name.
     #[error(transparent)]

@@ -10,7 +10,7 @@ type ResponseFuture = BoxFuture<'static, Result<FunctionResponse, String>>;
 type Function = Arc<dyn Fn(Box<RawValue>) -> ResponseFuture + Send + Sync>;
 
 /// Members of the `sdk` table that are not functions of a provider.
-const RESERVED_NAMES: [&str; 3] = ["all", "docs", "search"];
+pub(crate) const RESERVED_NAMES: [&str; 3] = ["all", "docs", "search"];
 
 /// A set of named closures that scripts call as `sdk.name(...)`. Pass it to
 /// [`RunOptions::with_functions`](crate::RunOptions::with_functions).

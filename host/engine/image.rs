@@ -53,10 +53,10 @@ pub fn wit() -> &'static str {
 #[non_exhaustive]
 pub enum ComponentError {
     /// The package was built with `TOOLSCRIPT_GUEST=stub`, or for documentation.
-    #[error("this build has no guest: it was built with TOOLSCRIPT_GUEST=stub; build it again without")]
+    #[error("this build has no guest: it was built with TOOLSCRIPT_GUEST=stub; unset the variable and build again")]
     NoGuest,
     /// The package was built with `TOOLSCRIPT_GUEST`, which supplies no WASI command.
-    #[error("this build has no WASI command: it was built with TOOLSCRIPT_GUEST; build it again without")]
+    #[error("this build has no WASI command: it was built with TOOLSCRIPT_GUEST; unset the variable and build again")]
     NoWasiCommand,
 }
 

@@ -80,7 +80,7 @@ struct QueueSlot<'a> {
 impl<'a> QueueSlot<'a> {
     fn enter(queue: &'a RunQueue) -> Result<Self, RunRejected> {
         let waiting = queue.waiting.fetch_add(1, Ordering::Relaxed);
-        // Made before the check, so that a rejected run is subtracted again.
+        // Created before the check, so that a rejected run is subtracted again.
         let slot = Self { queue };
         if waiting >= queue.queue_limit {
             return Err(RunRejected::Busy { running: queue.concurrency, waiting });

@@ -143,7 +143,7 @@ impl Engine {
                 return Poll::Ready(Ending::Stopped(Stop::Cancelled));
             }
             if let Poll::Ready(returned) = call.as_mut().poll(context) {
-                // Copying a large block can't be interrupted, so that the call can return after the deadline.
+                // Copying a large block can't be interrupted, so the call can return after the deadline.
                 let is_late = returned.is_ok() && Instant::now() >= deadline;
                 return Poll::Ready(if is_late {
                     Ending::Stopped(Stop::Deadline)

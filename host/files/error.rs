@@ -36,12 +36,14 @@ pub enum FileError {
         /// The Linux error number, on every operating system.
         number: i32,
         /// The error of the operating system, unless the operation was rejected before it was called.
-        source: Option<Arc<io::Error>>,
+        ///
+        /// It is not the [`source`](std::error::Error::source) of this error, because the message already contains its reason.
+        os_error: Option<Arc<io::Error>>,
     },
 }
 
 impl PartialEq for FileError {
-    /// Compares variant, message and error number. The source is not compared.
+    /// Compares variant, message and error number. The error of the operating system is not compared.
     fn eq(&self, other: &Self) -> bool {
         discriminant(self) == discriminant(other) && self.number() == other.number() && self.to_string() == other.to_string()
     }
@@ -57,13 +59,13 @@ impl FileError {
     /// Converts an error of the operating system on a file.
     pub(super) fn system(path: &FilePath, error: io::Error) -> Self {
         let number = linux_number(&error);
-        Self::System { message: format!("{}: {}", path.name(), reason(number)), number, source: Some(Arc::new(error)) }
+        Self::System { message: format!("{}: {}", path.name(), reason(number)), number, os_error: Some(Arc::new(error)) }
     }
 
     /// Converts an error of the operating system on a directory during a traversal. The message does not name the directory.
     pub(super) fn traversal(error: io::Error) -> Self {
         let number = linux_number(&error);
-        Self::System { message: reason(number).into(), number, source: Some(Arc::new(error)) }
+        Self::System { message: reason(number).into(), number, os_error: Some(Arc::new(error)) }
     }
 
     /// The file is a symlink, which is never followed.
@@ -106,7 +108,7 @@ impl FileError {
     }
 
     fn rejected(path: &FilePath, number: i32, reason: &str) -> Self {
-        Self::System { message: format!("{}: {reason}", path.name()), number, source: None }
+        Self::System { message: format!("{}: {reason}", path.name()), number, os_error: None }
     }
 }
 
@@ -168,4 +170,20 @@ fn linux_number(error: &io::Error) -> i32 {
             IO
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FileError, FilePath};
+    use std::{error::Error as _, io};
+
+    #[test]
+    fn the_reason_of_a_system_error_is_in_the_message_and_not_repeated_as_a_source() {
+        let path = FilePath::parse(b"a/x").unwrap();
+        let error = FileError::system(&path, io::Error::from(io::ErrorKind::NotFound));
+        assert_eq!(error.to_string(), "a/x: No such file or directory");
+        assert!(error.source().is_none());
+        let FileError::System { os_error: Some(os_error), number: 2, .. } = error else { panic!("{error:?}") };
+        assert_eq!(os_error.kind(), io::ErrorKind::NotFound);
+    }
 }

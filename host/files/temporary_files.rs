@@ -1,7 +1,8 @@
 //! Temporary files for atomic writes: a file is written completely before it gets its final name.
 //!
 //! Temporary files are stored in a directory with a reserved name at the top of the io directory. A writer holds a shared lock on that
-//! directory. Files in it that no writer can own were left behind by a killed process, and are removed when the io directory is opened.
+//! directory. If no writer holds it, the files in the directory are leftovers of a killed process. They are removed when the io directory
+//! is opened.
 
 use super::reserved_names::TEMPORARY;
 use crate::random::random;

@@ -1,7 +1,7 @@
 //! Recursive traversal of a directory, in path order.
 //!
 //! A directory may have more names than fit into memory, and more subdirectories than there are file descriptors. So only the
-//! directories on the path to the current one are open, and only a part of the names in each is held.
+//! directories on the path to the current one are open, and only a part of the names in each is in memory.
 
 use super::{error::FileError, path::MAX_COMPONENTS, reserved_names::is_reserved};
 use cap_fs_ext::DirExt as _;
@@ -97,8 +97,8 @@ impl<'a> Traversal<'a> {
     }
 
     fn push(&mut self, directory: Arc<Dir>, prefix: String) -> Result<(), FileError> {
-        let held: usize = self.open.iter().map(|directory| directory.max_names).sum();
-        let max_names = (MAX_NAMES.saturating_sub(held) / 2).max(MIN_NAMES_PER_DIRECTORY);
+        let reserved: usize = self.open.iter().map(|directory| directory.max_names).sum();
+        let max_names = (MAX_NAMES.saturating_sub(reserved) / 2).max(MIN_NAMES_PER_DIRECTORY);
         let mut directory = OpenDirectory { directory, prefix, names: VecDeque::new(), has_more: true, max_names };
         let after = self.after.and_then(|after| after.strip_prefix(&directory.prefix));
         // If `after` lies in a subdirectory, the traversal starts with that subdirectory.
@@ -119,9 +119,9 @@ struct OpenDirectory {
     directory: Arc<Dir>,
     prefix: String,
     names: VecDeque<String>,
-    /// There may be more names after the held ones.
+    /// There may be more names in the directory, after those in `names`.
     has_more: bool,
-    /// The maximum number of held names.
+    /// The maximum number of names in `names`.
     max_names: usize,
 }
 

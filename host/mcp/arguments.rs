@@ -10,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, Error, Unexpected, Visitor},
+    forward_to_deserialize_any,
 };
 use serde_json::Value;
 use std::{borrow::Cow, fmt};
@@ -34,15 +35,13 @@ pub fn invalid_params(message: &str) -> ErrorData {
     ErrorData::invalid_params(InvalidArgument(message.into()).to_string(), None)
 }
 
-/// Decodes the arguments of a tool call. `null` counts as absent.
+/// Decodes the arguments of a tool call. `null` counts as absent for a known argument; an unknown one is rejected, whatever its value.
 ///
 /// # Errors
 ///
 /// When an argument is missing, unknown or has the wrong type.
 pub fn parse<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, InvalidArgument> {
-    let mut arguments = arguments.unwrap_or_default();
-    arguments.retain(|_, value| !value.is_null());
-    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+    serde_path_to_error::deserialize(WithoutNulls(arguments.unwrap_or_default())).map_err(|error| {
         let reason = shorten_middle(&error.inner().to_string());
         // The reason itself names a missing or unknown argument.
         let names_argument = reason.starts_with("missing field") || reason.starts_with("unknown field");
@@ -50,8 +49,34 @@ pub fn parse<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, In
     })
 }
 
-/// A whole number of at least `MIN`. JSON has one number type, so `1000.0` is a whole number too. Larger numbers than a `u64` count as
-/// its maximum.
+/// Removes `null` values before a struct is decoded, but only those of its fields: an unknown field must still be rejected.
+struct WithoutNulls(JsonObject);
+
+impl<'de> Deserializer<'de> for WithoutNulls {
+    type Error = serde_json::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        mut self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        self.0.retain(|key, value| !value.is_null() || !fields.contains(&key.as_str()));
+        Value::Object(self.0).deserialize_struct(name, fields, visitor)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        Value::Object(self.0).deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct newtype_struct seq
+        tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// A whole number of at least `MIN`. JSON has one number type, so `1000.0` is a whole number too. A number above the maximum of
+/// `u64` counts as that maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WholeNumber<const MIN: u64>(pub u64);
 
@@ -162,6 +187,20 @@ mod tests {
         }
         let unknown = "Invalid params: unknown field `file`, expected one of `path`, `all`, `limit`, `from`";
         assert_eq!(message(json!({ "path": "a", "file": "b" })), unknown);
+    }
+
+    #[test]
+    fn an_unknown_argument_is_rejected_even_if_it_is_null() {
+        let unknown = "Invalid params: unknown field `file`, expected one of `path`, `all`, `limit`, `from`";
+        assert_eq!(message(json!({ "path": "a", "file": null })), unknown);
+        assert_eq!(message(json!({ "path": "a", "all": null, "file": null })), unknown);
+
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct NoArguments {}
+
+        let error = parse::<NoArguments>(Some(object(json!({ "file": null })))).unwrap_err();
+        assert_eq!(error.to_string(), "Invalid params: unknown field `file`, there are no fields");
     }
 
     #[test]

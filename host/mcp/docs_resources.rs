@@ -31,7 +31,7 @@ pub fn template() -> ResourceTemplate {
 /// Reads the documentation of an API or a function.
 pub fn read(sdk: &Sdk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let name = uri.strip_prefix(SCHEME).unwrap_or(uri).trim_end_matches('/').replace('/', ".");
-    match sdk.docs(&name) {
+    match sdk.docs_for(&name) {
         Ok(text) => Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(MIME_TYPE)])),
         Err(error) => Err(not_found(uri, &error.to_string())),
     }

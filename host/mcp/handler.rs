@@ -5,11 +5,13 @@
 use super::{
     arguments::{invalid_params, truncate},
     client_session::{ClientSession, has_session},
-    docs_resources, file_resources,
+    docs_resources,
+    file_job::FileJob,
+    file_resources,
     request::{Request, busy, internal_error},
     subscriptions::FileChanges,
     tenant::Tenant,
-    tools::{DocsTool, FileJob, FileTool, execute_script},
+    tools::{DocsTool, FileTool, execute_script},
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,

@@ -76,7 +76,8 @@ impl Metrics {
         self.bytes.get_or_create(&Direction { direction: "written" }).inc_by(run.receipt.bytes_written);
     }
 
-    /// Counts a rejected run, request or connection.
+    /// Counts a rejected run, request or connection. The metric name and the values of `reason` are documented for operators, so they
+    /// keep their names.
     pub fn count_rejected(&self, reason: &'static str) {
         self.rejected.get_or_create(&Reason { reason }).inc();
     }

@@ -59,19 +59,20 @@
 //! # Tenants
 //!
 //! With [`AuthOptions`], clients need a bearer token. Each subject is a tenant with a directory, a run quota, a rate limit and a disk
-//! limit of its own; see [`TenantLimits`]. Without authentication, all clients are one tenant.
+//! quota of its own; see [`TenantLimits`]. Without authentication, all clients are one tenant.
 
 mod arguments;
 mod auth;
 mod client_session;
 mod docs_resources;
 mod error;
+mod file_job;
 mod file_resources;
 mod handler;
 mod http;
 mod metrics;
-mod notifications;
 mod request;
+mod run_notifications;
 mod schema;
 mod script_result;
 mod server;
@@ -79,6 +80,7 @@ mod state;
 mod stdio;
 mod subscriptions;
 mod tenant;
+mod tenant_limits;
 mod tools;
 mod urls;
 
@@ -86,4 +88,4 @@ pub use auth::{AuthOptions, AuthOptionsError};
 pub use error::ServeError;
 pub use http::{HttpOptions, HttpOptionsError};
 pub use server::{McpServer, McpServerBuilder};
-pub use tenant::TenantLimits;
+pub use tenant_limits::TenantLimits;

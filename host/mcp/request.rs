@@ -3,11 +3,12 @@
 use super::{
     arguments::{InvalidArgument, invalid_params},
     client_session::{ClientSession, has_session},
+    file_job::FileJob,
     handler::method_not_found,
-    notifications::{NotificationSink, RequestStream, RunNotifications},
+    run_notifications::{NotificationSink, RequestStream, RunNotifications},
     script_result,
     tenant::{RequestRejected, Tenant},
-    tools::{FileJob, ToolOutput, execute_script},
+    tools::{ToolOutput, execute_script},
 };
 use crate::{
     RunOptions, Script,
@@ -147,7 +148,7 @@ pub fn busy(rejected: RequestRejected) -> ErrorData {
     ErrorData::new(BUSY, rejected.to_string(), None)
 }
 
-/// Returns the error for a panic. It contains no details, because they may be secret.
+/// Returns the error for a failure of the server. It contains no details, because they may be secret.
 pub fn internal_error() -> ErrorData {
     ErrorData::internal_error("the server failed; the cause is in its log", None)
 }

@@ -16,7 +16,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// An MCP server. Cloning is cheap; clones share the same state.
 ///
-/// All methods need a tokio runtime with io and time enabled.
+/// Serving needs a tokio runtime with io and time enabled.
 #[derive(Clone)]
 pub struct McpServer {
     state: Arc<ServerState>,
@@ -27,8 +27,8 @@ pub struct McpServer {
 ///
 /// The defaults:
 /// - `limits`: [`Limits::default`]
-/// - no io directory, so that there are no file tools and no file resources
-/// - no `sdk`, so that there are no documentation tools
+/// - no io directory: no file tools and no file resources
+/// - no `sdk`: no documentation tools
 /// - scripts run on the runtime that serves the clients
 #[derive(Clone)]
 pub struct McpServerBuilder {
@@ -48,7 +48,7 @@ impl McpServer {
         McpServerBuilder { engine, limits: Limits::default(), io: None, sdk: None, script_runtime: None }
     }
 
-    /// Returns a router with these paths, to serve alone or to merge into a router of your own:
+    /// Returns a router with these paths. You can serve it alone or merge it into your own router:
     ///
     /// - `/mcp`: the MCP endpoint
     /// - `/healthz`: `ok`
@@ -59,6 +59,8 @@ impl McpServer {
     /// The router accepts requests for loopback hosts and for [`HttpOptions::with_public_url`]. Limits on connections and on slow
     /// headers do not apply, because the caller owns the connections; see [`serve_http`](Self::serve_http). The caller also decides
     /// who can reach the listener: without authentication, everyone who reaches it can run scripts.
+    ///
+    /// Sessions, rate limits and quotas belong to the router: a second call returns a router with sessions and limits of its own.
     ///
     /// # Errors
     ///
@@ -93,6 +95,8 @@ impl McpServer {
     ///
     /// When it is cancelled, the server accepts no connections and ends subscriptions. It waits for running scripts for the
     /// [drain timeout](HttpOptions::with_drain_timeout), then stops them.
+    ///
+    /// For a [`router`](Self::router) that you serve yourself, it only ends subscriptions: stop your listener too.
     #[must_use]
     pub fn drain_token(&self) -> CancellationToken {
         self.state.drain.clone()
@@ -124,8 +128,8 @@ impl McpServerBuilder {
 
     /// Sets the functions that scripts call as `sdk.name(...)`, and adds tools that document them.
     #[must_use]
-    pub fn sdk(mut self, sdk: Arc<Sdk>) -> Self {
-        self.sdk = Some(sdk);
+    pub fn sdk(mut self, sdk: impl Into<Arc<Sdk>>) -> Self {
+        self.sdk = Some(sdk.into());
         self
     }
 

@@ -39,7 +39,7 @@ const MAX_URI_BYTES: usize = 3 * 4096 + 16;
 /// The maximum number of `subscriptions/listen` requests at the same time. The host stores the filter of each.
 const MAX_LISTENERS: usize = 16;
 
-/// The time to notify a client of one change. After it, the result is sent without the notification.
+/// The time to notify a client of one change. A client that does not read in time misses the notification.
 const NOTIFY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Returns the URI in the form that this server uses, so that each file has one URI.
@@ -62,7 +62,7 @@ struct Change {
 
 /// The resource subscriptions of one client session.
 pub struct Subscriptions {
-    /// Hashes of the URIs. A collision causes one notification too many.
+    /// Hashes of the URIs. A collision only causes a superfluous notification.
     uris: Mutex<HashSet<u64>>,
     hasher: RandomState,
     id: u64,
@@ -130,7 +130,8 @@ impl Default for FileChanges {
 }
 
 impl FileChanges {
-    /// Notifies all subscribers of changed files, and directly the client that made the change if `peer` is set.
+    /// Notifies all subscribers of changed files. `peer` is the client that made the change, if it has a session; it is notified
+    /// directly.
     pub async fn notify(&self, names: &[&str], subscriptions: &Subscriptions, peer: Option<&Peer<RoleServer>>) {
         if names.is_empty() {
             return;

@@ -1,10 +1,6 @@
 //! One tenant: the local client, or one authenticated user with files, a run quota and a rate limit of its own.
 
-use super::{
-    state::ServerState,
-    subscriptions::FileChanges,
-    tools::{self, FileJob},
-};
+use super::{file_job::FileJob, state::ServerState, subscriptions::FileChanges, tenant_limits::TenantLimits, tools};
 use crate::{
     Run, RunOptions, Script,
     engine::{IoOptions, RunQuota, RunRejected},
@@ -24,64 +20,6 @@ const FILE_JOB_PERMIT_BYTES: usize = 256 << 10;
 
 /// The permits of the file job queue. Together with [`FILE_JOB_PERMIT_BYTES`] this bounds the data of waiting jobs to 32 MiB.
 const FILE_JOB_PERMITS: usize = 128;
-
-/// The limits of each tenant of a server with [authentication](super::HttpOptions::with_auth).
-///
-/// The defaults:
-/// - `running`: one run per core, a quarter of the default engine's runs
-/// - `waiting`: 256 runs, a quarter of the default engine's queue
-/// - `per_minute`: 600
-/// - `disk_bytes`: 1 GiB
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TenantLimits {
-    /// The number of runs at the same time.
-    pub running: usize,
-    /// The number of runs that wait for a running one to end.
-    pub waiting: usize,
-    /// The number of runs and file operations that may start per minute.
-    pub per_minute: NonZeroU32,
-    /// The size of all files of the tenant in bytes.
-    pub disk_bytes: u64,
-}
-
-impl Default for TenantLimits {
-    fn default() -> Self {
-        const PER_MINUTE: NonZeroU32 = NonZeroU32::new(600).unwrap();
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { running: cores, waiting: 256, per_minute: PER_MINUTE, disk_bytes: 1 << 30 }
-    }
-}
-
-impl TenantLimits {
-    /// Sets the number of runs at the same time. The minimum is 1.
-    #[must_use]
-    pub fn with_running(mut self, runs: usize) -> Self {
-        self.running = runs.max(1);
-        self
-    }
-
-    /// Sets the number of runs that wait for a running one to end.
-    #[must_use]
-    pub fn with_waiting(mut self, runs: usize) -> Self {
-        self.waiting = runs;
-        self
-    }
-
-    /// Sets the number of runs and file operations that may start per minute.
-    #[must_use]
-    pub fn with_per_minute(mut self, requests: NonZeroU32) -> Self {
-        self.per_minute = requests;
-        self
-    }
-
-    /// Sets the size of all files of the tenant in bytes.
-    #[must_use]
-    pub fn with_disk_bytes(mut self, bytes: u64) -> Self {
-        self.disk_bytes = bytes;
-        self
-    }
-}
 
 /// One tenant.
 pub struct Tenant {
@@ -121,8 +59,9 @@ impl Tenant {
             cached_tools: Mutex::default(),
             file_job_slot: Arc::new(Semaphore::new(1)),
             file_job_queue: Arc::new(Semaphore::new(FILE_JOB_PERMITS)),
-            run_quota: limits.map(|limits| RunQuota::new(limits.running, limits.waiting)),
-            rate_limit: limits.map(|limits| (limits.per_minute, RateLimiter::direct(Quota::per_minute(limits.per_minute)))),
+            run_quota: limits.map(|limits| RunQuota::new(limits.concurrency, limits.queue_limit)),
+            rate_limit: limits
+                .map(|limits| (limits.requests_per_minute, RateLimiter::direct(Quota::per_minute(limits.requests_per_minute)))),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Execution, Sandbox,
-    command::{Command, Source},
+    luau_command::{Command, Source},
 };
 use crate::files::{EditResult, FileContents, FileError, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, WriteMode, WriteResult};
 use futures_util::future::BoxFuture;

@@ -2,7 +2,7 @@
 
 use super::{
     Sandbox,
-    command::{Command, Source},
+    luau_command::{Command, Source},
 };
 use crate::engine::{Listener, Outcome, Run, RunOptions, Script};
 use std::{fmt, sync::Arc, time::Duration};

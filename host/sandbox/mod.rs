@@ -3,8 +3,8 @@
 //! File operations call [`Files`] on a thread that may block. Scripts run in the engine.
 
 mod backend;
-mod command;
 mod exec;
+mod luau_command;
 
 pub use backend::Backend;
 pub use exec::{ExecOptions, Execution};

@@ -2,22 +2,27 @@
 
 use super::{
     Sdk,
-    egress::Egress,
+    egress::{Egress, is_http},
     error::{SdkError, SourceError},
     filter::FunctionFilter,
     frozen_params::FrozenParams,
     mcp_client::{Transport, UpstreamServer},
-    names::{RESERVED_NAMES, snake_case},
+    names::snake_case,
     openapi::{Api, ApiSettings, load},
     options::{ApiOptions, McpServerOptions},
     secret::Secret,
 };
+use crate::engine::functions::RESERVED_NAMES;
 use futures_util::future::join_all;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
 use tokio::time::timeout;
-use url::Url;
 
 /// The time that [`SdkBuilder::build`] waits for MCP servers. A server that takes longer is added when it is connected.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(10);
@@ -39,7 +44,7 @@ pub enum Note {
     ApiNameClash {
         /// The name of the API.
         api: String,
-        /// The operation, its function name, and the operation that has the name it would have got.
+        /// A sentence with the operation, its function name, and the operation that already has the preferred name.
         clash: String,
     },
     /// The API has no functions, because the specification is empty or a filter removes all of them.
@@ -51,7 +56,7 @@ pub enum Note {
     McpServerNameClash {
         /// The name of the server.
         server: String,
-        /// The tool, its function name, and the tool that has the name it would have got.
+        /// A sentence with the tool, its function name, and the tool that already has the preferred name.
         clash: String,
     },
     /// The MCP server is not connected yet.
@@ -133,7 +138,7 @@ impl SdkBuilder {
         }
         let mut sdk = Sdk::default();
         for (name, options) in self.mcp_servers {
-            let server = start_server(&name, options, &self.frozen_params, &sdk);
+            let server = start_server(&name, options, &self.frozen_params, &sdk.revision);
             sdk.servers.push(server.map_err(|reason| SdkError::McpServer { name, reason })?);
         }
         for (name, options) in self.apis {
@@ -183,8 +188,8 @@ fn start_server(
     name: &str,
     options: McpServerOptions,
     frozen_everywhere: &Map<String, Value>,
-    sdk: &Sdk,
-) -> Result<std::sync::Arc<UpstreamServer>, SourceError> {
+    revision: &Arc<AtomicU64>,
+) -> Result<Arc<UpstreamServer>, SourceError> {
     check_name(name)?;
     let invalid = |message: &str| Err(SourceError::InvalidOptions(message.into()));
     let filter = FunctionFilter::new(&options.allow, &options.deny, options.read_only).map_err(SourceError::InvalidOptions)?;
@@ -209,12 +214,7 @@ fn start_server(
         _ => return invalid("set either command or url"),
     };
     let frozen = FrozenParams::new(frozen_everywhere, &options.frozen_params);
-    Ok(UpstreamServer::start(name.to_owned(), transport, filter, frozen, std::sync::Arc::clone(&sdk.revision)))
-}
-
-/// Returns `true` for an HTTP or HTTPS URL with a host.
-pub(super) fn is_http(url: &Url) -> bool {
-    matches!(url.scheme(), "http" | "https") && url.has_host()
+    Ok(UpstreamServer::start(name.to_owned(), transport, filter, frozen, Arc::clone(revision)))
 }
 
 fn check_name(name: &str) -> Result<(), SourceError> {

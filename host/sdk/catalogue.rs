@@ -1,6 +1,7 @@
 //! The functions of one revision, by name.
 
-use super::{function::Function, names::RESERVED_NAMES, search::SearchIndex};
+use super::{function::Function, search::SearchIndex};
+use crate::engine::functions::RESERVED_NAMES;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, OnceLock},

@@ -86,6 +86,11 @@ impl Egress {
     }
 }
 
+/// Returns `true` for an HTTP or HTTPS URL with a host.
+pub fn is_http(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https") && url.has_host()
+}
+
 /// Resolves host names to public addresses only.
 struct PublicResolver;
 

@@ -5,25 +5,25 @@
 use std::{error::Error, io};
 use url::Url;
 
-/// Why [`SdkBuilder::build`](super::SdkBuilder::build) failed.
+/// The error of [`SdkBuilder::build`](super::SdkBuilder::build).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SdkError {
-    /// An API can't be used.
-    #[error("the API '{name}'")]
+    /// The options of an API are invalid, or its specification can't be loaded.
+    #[error("can't load the API '{name}'")]
     Api {
         /// The name of the API.
         name: String,
-        /// Why it can't be used.
+        /// The reason.
         #[source]
         reason: SourceError,
     },
     /// The options of an MCP server are invalid. A server that is down is not an error; see [`Sdk::notes`](super::Sdk::notes).
-    #[error("the MCP server '{name}'")]
+    #[error("can't use the MCP server '{name}'")]
     McpServer {
         /// The name of the server.
         name: String,
-        /// Why it can't be used.
+        /// The reason.
         #[source]
         reason: SourceError,
     },
@@ -35,7 +35,7 @@ pub enum SdkError {
     },
 }
 
-/// Why one API or MCP server can't be used.
+/// The reason why one API or MCP server can't be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
@@ -47,7 +47,7 @@ pub enum SourceError {
     Read {
         /// The path, as it is in the options.
         path: String,
-        /// Why it can't be read.
+        /// The error of the operating system.
         #[source]
         error: io::Error,
     },
@@ -56,7 +56,7 @@ pub enum SourceError {
     Fetch {
         /// The URL, as it is in the options.
         url: Url,
-        /// Why it can't be downloaded.
+        /// The error of the download.
         #[source]
         error: Box<dyn Error + Send + Sync>,
     },
@@ -65,13 +65,13 @@ pub enum SourceError {
     Specification {
         /// The path or URL of the specification, as it is in the options.
         spec: String,
-        /// The place in the specification and what is wrong there.
+        /// The error in the specification.
         #[source]
         error: SpecError,
     },
 }
 
-/// What is wrong with a specification, with the place in front.
+/// An error in a specification. The message starts with the location of the error, if it has one.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SpecError(String);
@@ -81,13 +81,13 @@ impl SpecError {
         Self(message.into())
     }
 
-    /// Puts a place, such as `GET /pets`, in front of the message.
-    pub(super) fn at(self, place: &str) -> Self {
-        Self(format!("{place}: {}", self.0))
+    /// Prefixes the message with a location, such as `GET /pets`.
+    pub(super) fn at(self, location: &str) -> Self {
+        Self(format!("{location}: {}", self.0))
     }
 }
 
-/// A name that no function, API, MCP server or tag has. The message lists similar or available names.
+/// An unknown name of a function, API, MCP server or tag, or a credential for a server that takes none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LookupError(pub(super) String);

@@ -97,5 +97,5 @@ pub use provider::{Sdk, Source, SourceKind};
 pub use secret::Secret;
 pub use session::Session;
 
-/// A URL, as the options have it.
+/// The type of the URLs in the options.
 pub use url::Url;

@@ -6,9 +6,6 @@ use std::collections::BTreeMap;
 /// The length of a name in bytes. A longer name is truncated; numbers keep truncated names distinct.
 const MAX_LENGTH: usize = 100;
 
-/// Members of `sdk` that are not functions of a source.
-pub const RESERVED_NAMES: [&str; 3] = ["all", "docs", "search"];
-
 /// The keywords of Luau, which can't follow a dot.
 const KEYWORDS: [&str; 21] = [
     "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not", "or", "repeat", "return",
@@ -46,7 +43,7 @@ pub fn snake_case(text: &str) -> String {
     name
 }
 
-/// Assigns distinct names. The first item keeps a name that later ones would have too; those get a number.
+/// Assigns distinct names. The first item gets its preferred name. Later items with the same preferred name get a number.
 #[derive(Default)]
 pub struct DistinctNames {
     /// The items by their names.

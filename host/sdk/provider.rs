@@ -68,13 +68,13 @@ pub enum SourceKind {
 }
 
 impl Sdk {
-    /// Starts a list of APIs and MCP servers.
+    /// Returns a builder without any APIs and MCP servers.
     #[must_use]
     pub fn builder() -> SdkBuilder {
         SdkBuilder::default()
     }
 
-    /// Returns remarks on the startup: name clashes, and MCP servers that were down or still starting.
+    /// Returns the notes of the startup: name clashes, APIs without functions, and MCP servers that were down or still starting.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.notes
@@ -144,7 +144,7 @@ impl Sdk {
             && !sources.iter().any(|known| known.name == name)
         {
             let known = available(sources.iter().map(|known| known.name.as_str()));
-            return Err(LookupError(format!("there is no API '{name}'; {known}")));
+            return Err(LookupError(format!("there is no API or MCP server '{name}'; {known}")));
         }
         let matches = |function: &&Arc<Function>| {
             source.is_none_or(|name| function.source == name)
@@ -161,7 +161,7 @@ impl Sdk {
 
     /// Finds functions by words in their names and descriptions, best match first. Returns at most 20.
     #[must_use]
-    pub fn search(&self, query: &str) -> Vec<Arc<Function>> {
+    pub fn search_functions(&self, query: &str) -> Vec<Arc<Function>> {
         self.catalogue().search(query).into_iter().cloned().collect()
     }
 
@@ -170,7 +170,7 @@ impl Sdk {
     /// # Errors
     ///
     /// Returns an error that lists similar names if there is no such function, API or server, or if the server is down.
-    pub fn docs(&self, name: &str) -> Result<String, LookupError> {
+    pub fn docs_for(&self, name: &str) -> Result<String, LookupError> {
         let name = name.strip_prefix("sdk.").unwrap_or(name);
         if let Some(function) = self.catalogue().get(name) {
             return Ok(docs::function_docs(function));
@@ -188,11 +188,12 @@ impl Sdk {
     ///
     /// Returns an error that lists the available names if there is no such API or server.
     pub fn overview(&self, source: Option<&str>) -> Result<String, LookupError> {
+        let functions = self.functions(source, None)?;
         let mut text = String::new();
         for source in self.sources().into_iter().filter(|known| source.is_none_or(|name| known.name == name)) {
             let state = source.down.map(|reason| format!(" (down: {reason})")).unwrap_or_default();
             let _ = writeln!(text, "sdk.{}: {}{state}", source.name, source.title);
-            for function in self.functions(Some(&source.name), None)? {
+            for function in functions.iter().filter(|function| function.source == source.name) {
                 let _ = writeln!(text, "  sdk.{}  {}", function.full_name(), function.summary);
             }
         }
@@ -206,7 +207,7 @@ impl Sdk {
         if let Some(failure) = server.and_then(|server| server.failure()) {
             return LookupError(format!("'{name}' is not available: the MCP server '{source}' is down: {}", failure.public));
         }
-        let similar: Vec<String> = self.search(name).iter().take(3).map(|function| function.full_name()).collect();
+        let similar: Vec<String> = self.search_functions(name).iter().take(3).map(|function| function.full_name()).collect();
         LookupError(match similar.as_slice() {
             [] => format!("there is no function '{name}'; use sdk.search to find functions"),
             names => format!("there is no function '{name}'; did you mean {}?", names.join(", ")),
@@ -250,13 +251,13 @@ impl FunctionProvider for Sdk {
     }
 
     fn search(&self, query: &str) -> String {
-        let functions = Self::search(self, query);
+        let functions = self.search_functions(query);
         let rows = functions.iter().map(|function| serde_json::json!({ "name": function.full_name(), "summary": function.summary }));
         rows.collect::<serde_json::Value>().to_string()
     }
 
     fn docs(&self, name: &str) -> Result<String, String> {
-        Self::docs(self, name).map_err(|error| error.to_string())
+        self.docs_for(name).map_err(|error| error.to_string())
     }
 }
 

@@ -13,7 +13,7 @@ const MAX_RESULTS: usize = 20;
 const MAX_QUERY_BYTES: usize = 256;
 const MAX_QUERY_WORDS: usize = 16;
 
-/// The factor for a word that only begins like the word of the query, or the other way round.
+/// The factor for a word that is only a prefix of the word in the query, or the other way round.
 const PREFIX_FACTOR: f64 = 0.5;
 
 /// The length in bytes from which words match by prefix.

@@ -46,7 +46,8 @@ fn an_invalid_configuration_is_rejected_with_its_position() {
         ("[output]\ndir = \"x\"\n", "[output] was replaced by [io], with dir, max_bytes, max_files, enabled and errors"),
         ("[server]\nlisten = 8080\n", "line 2: invalid type: integer `8080`, expected a string"),
         ("[server]\ntransport = \"ws\"\n", "line 2: unknown variant `ws`, expected `stdio` or `http`"),
-        ("[server]\ndrain = -1\n", "[server]: drain must be a number of seconds, at most 86400"),
+        ("[server]\ndrain = -1\n", "[server]: drain must be at least 0 and at most 86400 seconds"),
+        ("[server]\nheader_timeout = 0\n", "[server]: header_timeout must be more than 0 and at most 86400 seconds"),
         ("[server]\nconnections = 0\n", "[server]: connections must be more than 0"),
         ("[server]\npublic_url = \"tools\"\n", "line 2: relative URL without a base: \"tools\""),
         (

@@ -2,7 +2,6 @@
 
 use super::{text, toolscript};
 use std::{
-    fs,
     io::{BufRead as _, BufReader},
     process::Stdio,
 };
@@ -53,10 +52,8 @@ fn process_memory_stays_bounded_while_a_script_allocates_a_gibibyte() {
     let mut child = toolscript(&directory, &["run", "-e", script]).stdout(Stdio::piped()).spawn().expect("a process");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     assert_eq!(lines.next().expect("a line").expect("text"), "not enough memory");
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("status");
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line");
-    let kibibytes: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
+    let peak = crate::support::server_process::peak_memory(child.id());
     child.kill().expect("an exit status");
     child.wait().expect("an exit status");
-    assert!(kibibytes < 200 * 1024, "{kibibytes} KiB");
+    assert!(peak < 200 << 20, "{peak} bytes");
 }

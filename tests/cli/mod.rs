@@ -1,17 +1,17 @@
 //! Tests of the command line: the real program, its output and its exit codes.
 
 mod configuration;
+#[cfg(unix)]
+mod documentation;
 mod examples;
 mod files;
 mod isolation;
 #[cfg(unix)]
-mod pages;
-#[cfg(unix)]
 mod protected_configuration;
 mod run;
+mod rust_examples;
 #[cfg(target_os = "linux")]
 mod serve;
-mod snippets;
 mod usage;
 
 use std::process::{Command, Output, Stdio};

@@ -42,12 +42,22 @@ fn invalid_server_options_are_rejected() {
             "error: --public-url https://a.example/path: it must have the form https://tools.example.com\n",
         ),
         (&["--listen", "127.0.0.1:0"], Some(2), "error: --listen requires an HTTP server; add --transport http\n"),
+        (&["--auth-scope", "files"], Some(2), "error: --auth-scope requires an HTTP server; add --transport http\n"),
         (&["--transport", "http", "--listen", "nowhere"], Some(2), "error: can't listen on nowhere: invalid socket address\n"),
     ] {
         let (status, stderr) = run(arguments);
         assert!(stderr.ends_with(message), "{arguments:?}: {stderr}");
         assert_eq!(status, code, "{arguments:?}");
     }
+}
+
+#[test]
+fn environment_variables_for_http_are_ignored_over_stdio() {
+    let directory = temp_directory();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolscript"));
+    command.arg("serve").current_dir(directory.path()).env("TOOLSCRIPT_LISTEN", "127.0.0.1:0").env("MCP_AUTH_SCOPE", "files");
+    let output = command.output().expect("the program runs");
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
 #[test]

@@ -10,6 +10,10 @@ fn wrong_usage_prints_one_line_and_exits_with_2() {
     rejected(&run(&["run", "."]), "can't read the script .: Is a directory (os error 21)");
     rejected(&run(&["run", "x", "--fule", "1"]), "unexpected argument '--fule' found; did you mean '--fuel'? (see 'toolscript --help')");
     rejected(
+        &run(&["run", "x", "--for-the-script"]),
+        "unexpected argument '--for-the-script' found; to pass '--for-the-script' as a value, use '-- --for-the-script' (see 'toolscript --help')",
+    );
+    rejected(
         &run(&["run", "x", "--fuel", "much"]),
         "invalid value 'much' for '--fuel <N>': invalid digit found in string (see 'toolscript --help')",
     );
@@ -31,6 +35,7 @@ fn wrong_usage_prints_one_line_and_exits_with_2() {
     );
     rejected(&run(&["run"]), "the following required arguments were not provided: <FILE> (see 'toolscript --help')");
     rejected(&run(&["jump"]), "unrecognized subcommand 'jump' (see 'toolscript --help')");
+    rejected(&run(&["runn"]), "unrecognized subcommand 'runn'; did you mean 'run'? (see 'toolscript --help')");
 }
 
 #[test]

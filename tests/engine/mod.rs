@@ -4,7 +4,7 @@ mod cancellation;
 mod fixtures;
 mod functions;
 mod globals;
+mod hostile_scripts;
 mod isolation;
 mod limits;
 mod numbers;
-mod stopped;

@@ -40,7 +40,8 @@ return answers
 "#;
 
 async fn every_call(dir: &IoDir, paths: &[&str]) -> Vec<String> {
-    let run = engine().run(&Script::new(EVERY_CALL).with_arguments(paths.iter().copied()), dir.options()).await.expect("the run was made");
+    let run =
+        engine().run(&Script::new(EVERY_CALL).with_arguments(paths.iter().copied()), dir.options()).await.expect("the run is accepted");
     let answers: Vec<String> = run.outcome.decode().expect("answers");
     assert_eq!(answers.len(), paths.len() * 12, "not all calls were made");
     let all = outcome(&run).to_string();
@@ -193,7 +194,7 @@ async fn an_io_directory_that_is_deleted_during_a_run_is_an_error_that_the_scrip
     let options = dir.options().with_listener(Arc::new(Remover(dir.path())));
     let source = "local f = io.open('open', 'w+') f:write('a') print('now') f:write('b') f:seek('set', 0)
         return f:read('*a'), #io.list(), (select(2, pcall(io.open, 'new', 'w'))), (select(2, pcall(os.remove, 'open')))";
-    let run = engine().run(&Script::new(source), options).await.expect("the run was made");
+    let run = engine().run(&Script::new(source), options).await.expect("the run is accepted");
     assert_eq!(
         outcome(&run),
         serde_json::json!({
@@ -211,7 +212,7 @@ async fn many_runs_can_use_the_same_directory() {
     let runs = (0..20).map(|number| {
         let script = Script::new(format!("io.open('f{number}', 'w'):write('{number}'):close() return #io.list() > 0"));
         let options = RunOptions::default().with_io(io.clone());
-        async move { engine().run(&script, options).await.expect("the run was made") }
+        async move { engine().run(&script, options).await.expect("the run is accepted") }
     });
     for run in join_all(runs).await {
         assert_eq!(run.outcome.files_touched.len(), 1, "a run reports only its own files");

@@ -26,7 +26,7 @@ async fn cheap_file_operations_cost_fuel() {
         let source = format!("local f = io.open('x', 'w+') print('started') for i = 1, 10000000 do {call} end");
         let mut options = limited(|limits| limits.fuel = Some(20_000_000));
         options.io = Some(dir.io.clone());
-        let run = engine().run(&Script::new(source), options).await.expect("the run was made");
+        let run = engine().run(&Script::new(source), options).await.expect("the run is accepted");
         assert_eq!(run.outcome.logs, ["started"], "{call}");
         assert_eq!(run.outcome.result.as_ref().expect_err("stopped").kind, ErrorKind::Fuel, "{call}");
         let calls = run.receipt.host_calls.count;
@@ -104,7 +104,7 @@ async fn files_that_are_never_closed_are_limited_and_release_their_descriptors()
             if i % 1000 == 0 then print(#kept) end
         end
         return #kept, failed";
-    let run = engine().run(&Script::new(source), options).await.expect("the run was made");
+    let run = engine().run(&Script::new(source), options).await.expect("the run is accepted");
     assert_eq!(run.outcome.decode::<(u32, u32)>().expect("a result"), (64, 1936));
     assert_eq!(max_open.load(Ordering::Relaxed), 64);
     assert_eq!(count_open(), 0);
@@ -153,7 +153,7 @@ async fn two_concurrent_runs_stay_within_their_own_write_limits() {
         end";
     let race = |name: &str| {
         let (script, options) = (Script::new(source).with_arguments([name]), dir.options());
-        tokio::spawn(async move { engine().run(&script, options).await.expect("the run was made") })
+        tokio::spawn(async move { engine().run(&script, options).await.expect("the run is accepted") })
     };
     let (first, second) = (race("1"), race("2"));
     let runs: [Run; 2] = [first.await.expect("no panic"), second.await.expect("no panic")];

@@ -10,7 +10,7 @@ async fn report_of_bytes_written_before(work: &str) -> serde_json::Value {
     let mut options = limited(|limits| limits.timeout = Duration::from_millis(500));
     options.io = Some(dir.io.clone());
     let source = format!("local f = io.open('seven', 'w') f:write('123') f:write('4567') local other = io.open('other', 'w') {work}");
-    let run = engine().run(&Script::new(source), options).await.expect("the run was made");
+    let run = engine().run(&Script::new(source), options).await.expect("the run is accepted");
     assert_eq!(run.outcome.result.as_ref().expect_err("stopped").kind, ErrorKind::Timeout, "{work}");
     let mut touched = outcome(&run)["files_touched"].clone();
     assert_eq!(touched[1]["name"], "seven");
@@ -25,7 +25,7 @@ async fn buffered_bytes_are_on_disk_when_a_script_is_stopped_later() {
         "while true do local s = string.rep('y', 100000) end",
         "local t = table.create(20000, 1) while true do table.sort(t) end",
         "while true do local t = json.decode(json.encode(table.create(2000, 1))) end",
-        // Steps with host calls, which write to another file.
+        // Writes to another file, each of which postpones the flush.
         "while true do other:write('x') end",
         "while true do other:write('item ', 1, '\\n') local t = table.create(2000, 1) end",
     ] {
@@ -47,7 +47,7 @@ async fn a_log_of_long_steps_is_written_to_disk_as_it_grows() {
             local s = table.concat(t, ',')
             print(n)
         end";
-    let run = engine().run(&Script::new(source), options).await.expect("the run was made");
+    let run = engine().run(&Script::new(source), options).await.expect("the run is accepted");
     let items = run.outcome.logs.len();
     let lines = fs::read_to_string(dir.path().join("log")).expect("the file").lines().count();
     assert!(items > 3 && lines + 1 >= items, "{lines} lines on disk, {items} items done");
@@ -69,7 +69,7 @@ async fn a_file_with_missing_bytes_is_reported_with_its_size_on_disk_and_flagged
         return #large:upper()";
     let mut options = limited(|limits| limits.fuel = Some(50_000_000));
     options.io = Some(dir.io.clone());
-    let run = engine().run(&Script::new(source), options).await.expect("the run was made");
+    let run = engine().run(&Script::new(source), options).await.expect("the run is accepted");
     assert_eq!(run.outcome.logs, ["stuck"]);
     assert_eq!(run.outcome.result.as_ref().expect_err("stopped").kind, ErrorKind::Fuel);
     assert_eq!(

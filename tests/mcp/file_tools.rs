@@ -178,7 +178,9 @@ fn invalid_arguments_are_named() {
             json!({ "file": "a", "path": "a" }),
             "Invalid params: unknown field `file`, expected one of `path`, `offset`, `limit`",
         ),
+        ("list_files", json!({ "path": null, "depth": null }), "Invalid params: unknown field `depth`, expected `path`"),
         ("write_file", json!({ "path": "a" }), "Invalid params: missing field `content`"),
+        ("write_file", json!({ "path": "a", "content": null }), "Invalid params: missing field `content`"),
         (
             "write_file",
             json!({ "path": "a", "content": "", "mode": "w" }),

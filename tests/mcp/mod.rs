@@ -11,9 +11,9 @@ mod execute_script;
 #[cfg(target_os = "linux")]
 mod file_tools;
 #[cfg(target_os = "linux")]
-mod http;
+mod hostile_http;
 #[cfg(target_os = "linux")]
-mod http_hostile;
+mod http;
 #[cfg(target_os = "linux")]
 mod mounted;
 #[cfg(target_os = "linux")]

@@ -76,7 +76,14 @@ async fn unusable_options_are_rejected() {
 
     let error = AuthOptions::new("http://issuer.example").expect_err("not https");
     assert!(matches!(error, AuthOptionsError::NotHttps(_)), "{error}");
+    let error = AuthOptions::new("http://user:password@issuer.example").expect_err("credentials");
+    assert_eq!(error.to_string(), "the URL of issuer.example must not contain a user name, a password or a fragment");
     let error = AuthOptions::new("issuer").expect_err("not a URL");
     assert_eq!(error.to_string(), "issuer is not a URL");
     assert!(std::error::Error::source(&error).is_some());
+    for scope in ["", "two words", "a\"quote"] {
+        let auth = AuthOptions::new("https://issuer.example").expect("options");
+        let error = auth.with_scopes([scope]).expect_err("not a scope");
+        assert!(matches!(error, AuthOptionsError::InvalidScope), "{scope}: {error}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Calls of API operations: results, errors, and files that scripts write with them.
 
-use crate::support::api_server::{ApiServer, message, result, run, specification, toolscript};
+use crate::support::api_server::{ApiServer, message, outcome, result, run, specification, toolscript};
 use serde_json::json;
 use std::fs;
 
@@ -53,17 +53,9 @@ fn a_function_is_called_with_or_without_the_name_of_its_api() {
 fn name_clashes_are_reported_and_every_operation_is_callable() {
     let api = ApiServer::start();
     let directory = api.directory("features", "features.json", "");
-    let output = toolscript(
-        directory.path(),
-        &[
-            "run",
-            "--json",
-            "-e",
-            "return sdk.get_names().method, sdk.get_names_2().method, sdk.post_names().method, sdk.end_().method, sdk.features.search().method, type(sdk.search)",
-        ],
-    );
-    let output = { output }.output().expect("toolscript runs");
-    assert_eq!(crate::support::api_server::outcome(&output)["result"], json!(["GET", "PUT", "POST", "DELETE", "PATCH", "function"]));
+    let script = "return sdk.get_names().method, sdk.get_names_2().method, sdk.post_names().method, sdk.end_().method, sdk.features.search().method, type(sdk.search)";
+    let output = toolscript(directory.path(), &["run", "--json", "-e", script]).output().expect("toolscript runs");
+    assert_eq!(outcome(&output)["result"], json!(["GET", "PUT", "POST", "DELETE", "PATCH", "function"]));
     let note = "note: the API 'features': PUT /names is named get_names_2, because GET /names is already named get_names\n";
     assert_eq!(String::from_utf8_lossy(&output.stderr), note);
 }
@@ -82,7 +74,7 @@ fn a_name_that_two_apis_have_needs_the_name_of_the_api() {
         "return (pcall(function() return sdk.list_pets end)), #sdk.shop.list_pets(), type(sdk.other.list_pets)",
     ];
     let output = toolscript(directory.path(), &arguments).output().expect("toolscript runs");
-    assert_eq!(crate::support::api_server::outcome(&output)["result"], json!([false, 2, "function"]));
+    assert_eq!(outcome(&output)["result"], json!([false, 2, "function"]));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Documentation of functions for models, people and editors, and errors in specifications and flags.
 
-use crate::{
-    support::api_server::{ApiServer, directory_with, result, specification, toolscript},
-    support::wire::Wire,
+use crate::support::{
+    api_server::{ApiServer, directory_with, result, specification, toolscript},
+    wire::Wire,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -67,7 +67,7 @@ fn tools_return_the_documentation() {
     assert_eq!(tool(&mut wire, "search_docs", json!({ "query": "weather" }))["content"][0]["text"], "(no matches)");
 
     for (name, arguments, message) in [
-        ("list_functions", json!({ "api": "zoo" }), "Invalid params: there is no API 'zoo'; available: shop"),
+        ("list_functions", json!({ "api": "zoo" }), "Invalid params: there is no API or MCP server 'zoo'; available: shop"),
         ("list_functions", json!({ "tag": "toys" }), "Invalid params: there is no tag 'toys'; available: money, pets"),
         ("list_functions", json!({ "page": 2 }), "Invalid params: unknown field `page`, expected `api` or `tag`"),
         ("get_function_docs", json!({}), "Invalid params: missing field `name`"),
@@ -133,7 +133,10 @@ fn the_command_line_prints_the_documentation() {
     assert_eq!(text(&directory, &["docs", "shop.list_pets"]), format!("{LIST_PETS}\n"));
     assert_eq!(text(&directory, &["docs", "sorted by time"]).lines().next(), Some("sdk.shop.list_transactions  Lists transactions"));
     let unknown = toolscript(directory.path(), &["docs", "weather"]).output().expect("toolscript runs");
-    assert_eq!(String::from_utf8_lossy(&unknown.stderr), "error: there is no function 'weather'; use sdk.search to find functions\n");
+    assert_eq!(
+        String::from_utf8_lossy(&unknown.stderr),
+        "error: no function is named 'weather' or matches it; 'toolscript docs' lists all functions\n"
+    );
     let none = toolscript(directory_with("").path(), &["docs"]).output().expect("toolscript runs");
     assert_eq!(
         String::from_utf8_lossy(&none.stderr),
@@ -175,7 +178,8 @@ fn a_specification_is_a_file_or_a_url() {
     let output = toolscript(directory.path(), &["run", "-e", "return 1", "--api", &missing]).output().expect("toolscript runs");
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        error.starts_with("error: the API 'x': can't fetch http://127.0.0.1:") && error.ends_with("500 Internal Server Error)\n"),
+        error.starts_with("error: can't load the API 'x': can't fetch http://127.0.0.1:")
+            && error.ends_with("500 Internal Server Error)\n"),
         "{error}"
     );
 }
@@ -217,7 +221,7 @@ fn an_invalid_specification_is_reported_with_the_place() {
         let directory = directory_with("");
         std::fs::write(directory.path().join("api.yaml"), spec).expect("the file is written");
         let output = toolscript(directory.path(), &["run", "--api", "api.yaml", "-e", "return 1"]).output().expect("toolscript runs");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("error: the API 'api': api.yaml: {reason}\n"), "{spec}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("error: can't load the API 'api': api.yaml: {reason}\n"), "{spec}");
         assert_eq!(output.status.code(), Some(2));
     }
 }
@@ -226,16 +230,19 @@ fn an_invalid_specification_is_reported_with_the_place() {
 fn invalid_flags_are_reported() {
     let directory = directory_with("[apis.shop]\nspec = \"shop.yaml\"\n[mcp_servers.up]\ncommand = \"true\"\n");
     for (arguments, message) in [
-        (&["--api", "nowhere.yaml"][..], "the API 'nowhere': can't read nowhere.yaml: No such file or directory (os error 2)"),
+        (&["--api", "nowhere.yaml"][..], "can't load the API 'nowhere': can't read nowhere.yaml: No such file or directory (os error 2)"),
         (&["--api", "shop=x.yaml"], "two APIs are named 'shop'; rename one with NAME=SPEC"),
-        (&["--api", "Pet Shop=x.yaml"], "the API 'Pet Shop': a name has lowercase letters, digits and underscores, such as 'pet_shop'"),
-        (&["--api", "search=x.yaml"], "the API 'search': the name is reserved; use another"),
+        (
+            &["--api", "Pet Shop=x.yaml"],
+            "can't load the API 'Pet Shop': a name has lowercase letters, digits and underscores, such as 'pet_shop'",
+        ),
+        (&["--api", "search=x.yaml"], "can't load the API 'search': the name is reserved; use another"),
         (&["--mcp", "true"], "--mcp true: write NAME=COMMAND or NAME=URL"),
         (&["--mcp", "a='"], "--mcp a=': a quote is not closed"),
         (&["--mcp", "shop=true"], "the name 'shop' is used twice; rename one of the APIs or MCP servers"),
         (&["--api-auth", "shop"], "--api-auth shop: write NAME:VARIABLE"),
         (&["--api-auth", "zoo:KEY"], "--api-auth zoo:KEY: there is no API or MCP server 'zoo'; available: shop, up"),
-        (&["--api-auth", "shop:NOT_SET"], "the API 'shop': the environment variable NOT_SET for the credential is not set"),
+        (&["--api-auth", "shop:NOT_SET"], "can't load the API 'shop': the environment variable NOT_SET for the credential is not set"),
         (&["--allow-private", "zoo"], "--allow-private zoo: there is no API or MCP server 'zoo'; available: shop, up"),
     ] {
         let output = toolscript(directory.path(), &[&["run", "-e", "return 1"], arguments].concat()).output().expect("toolscript runs");

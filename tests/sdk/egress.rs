@@ -1,10 +1,11 @@
 //! Outgoing requests: allowed addresses, credentials, sizes and timeouts.
 
-use crate::{
-    support::api_server::{ApiServer, directory_with, message, outcome, result, run, specification, toolscript},
-    support::http_server::HttpServer,
-    support::key_server::KeyServer,
-    support::wire::{Wire, call},
+use crate::support::{
+    api_server::{ApiServer, directory_with, message, outcome, result, run, specification, toolscript},
+    http_server::HttpServer,
+    key_server::KeyServer,
+    server_process::CANARY,
+    wire::{Wire, call},
 };
 use serde_json::json;
 use std::time::Instant;
@@ -217,7 +218,7 @@ fn scripts_see_no_credentials_paths_or_environment_variables() {
     let outcome = run(&directory, script);
     let seen = outcome["result"].as_str().unwrap_or_else(|| panic!("{outcome}"));
     assert!(seen.contains("sdk.shop.list_pets(params: {"), "{seen}");
-    for secret in ["owners-token", env!("CARGO_MANIFEST_DIR"), directory.path().to_str().expect("a path"), "sings-in-the-mine"] {
+    for secret in ["owners-token", env!("CARGO_MANIFEST_DIR"), directory.path().to_str().expect("a path"), CANARY] {
         assert!(!seen.contains(secret), "{secret} is in {seen}");
     }
 }

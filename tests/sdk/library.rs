@@ -34,7 +34,10 @@ async fn a_specification_becomes_functions() {
     assert_eq!((source.kind, source.title.as_str(), source.down), (SourceKind::OpenApi, "Pet shop 1.2.0", None));
     assert_eq!(source.functions, ["get_pet", "list_pets"]);
     assert_eq!(result(&sdk, "return sdk.get_pet({ pet_id = 1 }).name, #sdk.shop.list_pets()").await, json!(["Mia", 2]));
-    assert_eq!(sdk.docs("zoo").expect_err("no such API").to_string(), "there is no function 'zoo'; use sdk.search to find functions");
+    assert_eq!(sdk.search_functions("lists pets")[0].full_name(), "shop.list_pets");
+    let unknown = sdk.overview(Some("zoo")).expect_err("no such API");
+    assert_eq!(unknown.to_string(), "there is no API or MCP server 'zoo'; available: shop");
+    assert_eq!(sdk.docs_for("zoo").expect_err("no such API").to_string(), "there is no function 'zoo'; use sdk.search to find functions");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,7 +61,7 @@ async fn a_session_replaces_the_credential_for_one_run() {
 #[tokio::test]
 async fn errors_keep_their_sources() {
     let error = Sdk::builder().api("shop", ApiOptions::new("missing.yaml")).build().await.expect_err("no such file");
-    assert_eq!(error.to_string(), "the API 'shop'");
+    assert_eq!(error.to_string(), "can't load the API 'shop'");
     let reason = error.source().expect("a reason");
     assert_eq!(reason.to_string(), "can't read missing.yaml");
     assert_eq!(reason.source().expect("a cause").to_string(), "No such file or directory (os error 2)");
@@ -91,6 +94,19 @@ async fn notes_report_name_clashes_and_servers_that_are_down() {
     let sdk = builder.mcp_server("gone", McpServerOptions::command("no-such-program-anywhere")).build().await.expect("an SDK");
     let [Note::ApiNameClash { api, .. }, Note::McpServerDown { server, reason, .. }] = sdk.notes() else { panic!("{:?}", sdk.notes()) };
     assert_eq!((api.as_str(), server.as_str(), reason.as_str()), ("features", "gone", "it can't be started"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_fail_at_once_after_the_sdk_is_closed() {
+    let markers = TempDir::new().expect("a directory");
+    let path = markers.path().to_string_lossy().into_owned();
+    let server = McpServerOptions::command(program().to_string_lossy()).with_env("MARKERS", path);
+    let sdk = Arc::new(Sdk::builder().mcp_server("up", server).build().await.expect("an SDK"));
+    assert_eq!(result(&sdk, "return sdk.up.add{ a = 1, b = 1 }.sum").await, 2);
+    sdk.close();
+    wait_for(|| running_processes(markers.path()) == 0).await;
+    let error = result(&sdk, "return select(2, pcall(sdk.up.add, { a = 1, b = 1 }))").await;
+    assert_eq!(error, "up.add: the server is down: the connection is closed");
 }
 
 #[tokio::test(flavor = "multi_thread")]

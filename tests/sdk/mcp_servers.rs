@@ -1,10 +1,11 @@
 //! Calls of tools of upstream MCP servers.
 
-use crate::{
-    support::api_server::{directory_with, message, outcome, result, run, toolscript},
-    support::http_server::HttpServer,
-    support::upstream_server::{HttpUpstream, directory, program, running_processes},
-    support::wire::{Wire, call},
+use crate::support::{
+    api_server::{directory_with, message, outcome, result, run, toolscript},
+    http_server::HttpServer,
+    server_process::TIMEOUT,
+    upstream_server::{self, HttpUpstream, directory, program, running_processes},
+    wire::{Wire, call},
 };
 use serde_json::{Value, json};
 use std::{
@@ -14,13 +15,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The time limit for a condition, with a margin for a busy machine.
-const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
-
 fn wait_for_file(path: &Path) {
     let started = Instant::now();
     while !path.exists() {
-        assert!(started.elapsed() < WAIT_TIMEOUT, "{} does not exist", path.display());
+        assert!(started.elapsed() < TIMEOUT, "{} does not exist", path.display());
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -57,7 +55,7 @@ fn scripts_call_tools_of_a_program() {
     assert_eq!(environment["given"], "given");
     let names: Vec<&str> = environment["names"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
     assert!(names.contains(&"PATH") && !names.contains(&"CANARY") && !names.iter().any(|name| name.starts_with("CARGO")), "{names:?}");
-    let inherits = crate::support::upstream_server::directory("inherit_env = [\"CANARY\"]\n");
+    let inherits = upstream_server::directory("inherit_env = [\"CANARY\"]\n");
     let names = result(&inherits, "return sdk.up.environment().names");
     assert!(names.as_array().is_some_and(|names| names.contains(&json!("CANARY"))), "{names}");
 }
@@ -128,7 +126,7 @@ fn a_server_that_exits_is_restarted() {
         }
         let message = outcome["error"]["message"].as_str().expect("a message").to_owned();
         assert!(message.starts_with("script:1: up.add: the server is down: the connection was lost; next attempt in "), "{message}");
-        assert!(started.elapsed() < WAIT_TIMEOUT, "the server is not restarted");
+        assert!(started.elapsed() < TIMEOUT, "the server is not restarted");
     }
 }
 
@@ -153,7 +151,7 @@ fn new_tools_become_functions() {
     assert_eq!(wire.run("return sdk.up.grow()")["structuredContent"]["result"], "there is more now");
     let started = Instant::now();
     while wire.run("return sdk.up.grown()")["structuredContent"]["result"] != "here it is" {
-        assert!(started.elapsed() < WAIT_TIMEOUT, "the new tool is not listed");
+        assert!(started.elapsed() < TIMEOUT, "the new tool is not listed");
     }
     let tools = wire.ask("tools/list", json!({}))["result"]["tools"].clone();
     assert!(tools[0]["description"].as_str().is_some_and(|text| text.contains("sdk.up: A server upstream (14 functions)")), "{tools}");
@@ -216,7 +214,7 @@ fn no_process_is_left_running() {
     child.wait().expect("an end");
     let started = Instant::now();
     while running() > 0 {
-        assert!(started.elapsed() < WAIT_TIMEOUT, "the process does not exit");
+        assert!(started.elapsed() < TIMEOUT, "the process does not exit");
         std::thread::sleep(Duration::from_millis(10));
     }
     let outcome = run(&directory, "return sdk.up.add{ a = 1, b = 1 }.sum");

@@ -1,5 +1,6 @@
 //! An HTTP API for tests: pets, transactions, an echo of requests, and faulty responses.
 
+use super::server_process::{CANARY, TIMEOUT};
 use axum::{
     Router,
     body::{Body, Bytes, to_bytes},
@@ -21,9 +22,6 @@ use std::{
 };
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot};
-
-/// The time limit for a condition, with a margin for a busy machine.
-const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server that runs on its own thread until it is dropped.
 pub struct ApiServer {
@@ -87,14 +85,14 @@ impl ApiServer {
 
     /// Waits until a client of `/silent` disconnects.
     pub fn wait_for_disconnect(&self) {
-        self.disconnected.recv_timeout(WAIT_TIMEOUT).expect("the request was dropped");
+        self.disconnected.recv_timeout(TIMEOUT).expect("the request was dropped");
     }
 
     /// Waits for a number of requests for a path.
     pub fn wait_for_requests(&self, path: &str, count: usize) {
         let started = Instant::now();
         while self.paths().iter().filter(|known| *known == path).count() < count {
-            assert!(started.elapsed() < WAIT_TIMEOUT, "too few requests for {path}: {:?}", self.paths());
+            assert!(started.elapsed() < TIMEOUT, "too few requests for {path}: {:?}", self.paths());
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -128,7 +126,7 @@ pub fn directory_with(config: &str) -> TempDir {
 /// Returns a command with a canary in its environment, which scripts must not see.
 pub fn toolscript(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolscript"));
-    command.current_dir(directory).args(arguments).env_remove("TOOLSCRIPT_LOG").env("CANARY", "sings-in-the-mine").stdin(Stdio::null());
+    command.current_dir(directory).args(arguments).env_remove("TOOLSCRIPT_LOG").env("CANARY", CANARY).stdin(Stdio::null());
     command
 }
 

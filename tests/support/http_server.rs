@@ -2,13 +2,16 @@
 
 pub use super::wire::call;
 
-use super::server_process::{CANARY, TIMEOUT, send_signal};
+use super::{
+    kill_on_drop::KillOnDrop,
+    server_process::{CANARY, TIMEOUT, send_signal},
+};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader},
     path::Path,
-    process::{Child, ChildStderr, Command, ExitStatus, Stdio},
+    process::{ChildStderr, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
 
@@ -16,7 +19,7 @@ use std::{
 pub const NEWEST_VERSION: &str = "2026-07-28";
 
 pub struct HttpServer {
-    child: Child,
+    child: KillOnDrop,
     /// The IP address and the port.
     pub address: String,
     _stderr: BufReader<ChildStderr>,
@@ -51,7 +54,7 @@ impl HttpServer {
             stderr.read_line(&mut line).expect("a line");
         }
         let address = line.strip_prefix("serving MCP on http://").and_then(|rest| rest.split_once("/mcp")).expect(&line).0.to_owned();
-        Self { child, address, _stderr: stderr }
+        Self { child: KillOnDrop(child), address, _stderr: stderr }
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -94,14 +97,6 @@ impl HttpServer {
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         assert_eq!(client.post(&initialized).await.status(), StatusCode::ACCEPTED);
         client
-    }
-}
-
-impl Drop for HttpServer {
-    fn drop(&mut self) {
-        // A failed test must not leave the server running.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -7,6 +7,8 @@ pub mod http_server;
 #[cfg(target_os = "linux")]
 pub mod key_server;
 #[cfg(target_os = "linux")]
+pub mod kill_on_drop;
+#[cfg(target_os = "linux")]
 pub mod links;
 #[cfg(target_os = "linux")]
 pub mod server_process;

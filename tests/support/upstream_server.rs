@@ -1,10 +1,10 @@
 //! Starts the MCP server in `upstream/main.rs`.
 
-use crate::support::api_server::directory_with;
+use crate::support::{api_server::directory_with, kill_on_drop::KillOnDrop};
 use std::{
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
 };
 use tempfile::TempDir;
 
@@ -32,7 +32,7 @@ pub fn running_processes(path: &Path) -> usize {
 
 /// The server with the HTTP transport.
 pub struct HttpUpstream {
-    child: Child,
+    _child: KillOnDrop,
     pub url: String,
 }
 
@@ -43,18 +43,11 @@ impl HttpUpstream {
             Command::new(program()).arg("--http").env("MARKERS", markers).stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut address = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut address).expect("an address");
-        Self { child, url: format!("http://{}/", address.trim()) }
+        Self { _child: KillOnDrop(child), url: format!("http://{}/", address.trim()) }
     }
 
     /// Creates a directory with a configuration of the server at its URL as `up`, and further options.
     pub fn directory(&self, options: &str) -> TempDir {
         directory_with(&format!("[mcp_servers.up]\nurl = {:?}\nallow_private = true\n{options}", self.url))
-    }
-}
-
-impl Drop for HttpUpstream {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

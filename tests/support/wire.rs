@@ -1,11 +1,14 @@
 //! A JSON-RPC client for the real program over standard input and output. It sees every line that the program writes.
 
-use super::server_process::{CANARY, TIMEOUT};
+use super::{
+    kill_on_drop::KillOnDrop,
+    server_process::{CANARY, TIMEOUT},
+};
 use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     path::Path,
-    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
+    process::{ChildStdin, Command, ExitStatus, Stdio},
     sync::{
         Arc, Mutex,
         mpsc::{Receiver, channel},
@@ -14,7 +17,7 @@ use std::{
 
 /// A server process and the connection to it.
 pub struct Wire {
-    child: Child,
+    child: KillOnDrop,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
     read_gate: Arc<Mutex<()>>,
@@ -60,7 +63,7 @@ impl Wire {
             }
         });
         let input = child.stdin.take();
-        Self { child, input, lines, read_gate, last_id: 0, notifications: Vec::new() }
+        Self { child: KillOnDrop(child), input, lines, read_gate, last_id: 0, notifications: Vec::new() }
     }
 
     pub fn process(&self) -> u32 {
@@ -146,14 +149,6 @@ impl Wire {
             rest.push(message);
         }
         (self.child.wait().expect("it exits"), rest)
-    }
-}
-
-impl Drop for Wire {
-    fn drop(&mut self) {
-        // A failed test must not leave the server running.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

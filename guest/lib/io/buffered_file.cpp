@@ -1,6 +1,6 @@
 #include "lib/io/buffered_file.h"
 #include "lib/io/flush_deadline.h"
-#include "memory/allocator.h"
+#include "memory/vm_allocator.h"
 #include "runtime/interrupt.h"
 
 #include "lstate.h"

@@ -1,6 +1,6 @@
 // The host returns the names of its functions when a script first accesses `sdk`, so that other scripts do not pay for them.
 #include "lib/sdk/sdk.h"
-#include "lib/sdk/call.h"
+#include "lib/sdk/functions.h"
 #include "runtime/table.h"
 
 #include "lualib.h"
@@ -42,12 +42,7 @@ int raise_missing(lua_State* L)
     lua_insert(L, 2);
     lua_concat(L, 2);
     lua_replace(L, 1);
-    guest_string_t name = sdk_check_utf8(L, 1);
-    sdk_reserve_response(L);
-    HostString text;
-    HostString error;
-    if (!toolscript_sandbox_tools_docs(&name, &text.text, &error.text))
-        sdk_raise(L, error.text);
+    sdk_push_docs(L, 1);
     luaL_error(L, "sdk has no '%s'", lua_tostring(L, 1));
 }
 

@@ -1,6 +1,7 @@
 //! The options of an HTTP server: from flags, environment variables and the configuration, in this order.
 
 use crate::{
+    EngineBuilder,
     config::{Config, LimitsSection, Transport},
     mcp::{AuthOptions, HttpOptions, HttpOptionsError, TenantLimits},
 };
@@ -12,15 +13,15 @@ use url::Url;
 /// The default listening address. Only clients on this machine can reach it.
 const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 
-/// The ids of the arguments that only an HTTP server uses, with the names for an error message.
+/// The ids and names of the arguments that only an HTTP server uses.
 const HTTP_ONLY: [(&str, &str); 7] = [
     ("allow_anyone", "--allow-anyone"),
     ("listen", "--listen"),
     ("public_url", "--public-url"),
-    ("auth_authority", "--auth-…"),
-    ("auth_audience", "--auth-…"),
-    ("auth_jwks_uri", "--auth-…"),
-    ("auth_scope", "--auth-…"),
+    ("auth_authority", "--auth-authority"),
+    ("auth_audience", "--auth-audience"),
+    ("auth_jwks_uri", "--auth-jwks-uri"),
+    ("auth_scope", "--auth-scope"),
 ];
 
 /// Not a doc comment, because rustdoc rejects bare URLs.
@@ -92,10 +93,16 @@ impl HttpArguments {
         let public_url = self.public_url.clone().or_else(|| server.public_url.clone());
         let mut options = HttpOptions::default()
             .with_anonymous_access(self.allow_anyone || server.allow_anyone.unwrap_or(false))
-            .with_header_timeout(server.header_timeout())
-            .with_body_timeout(server.body_timeout())
-            .with_drain_timeout(server.drain())
             .with_tenant_limits(tenant_limits(&config.limits, config.io.tenant_bytes));
+        if let Some(timeout) = server.header_timeout() {
+            options = options.with_header_timeout(timeout);
+        }
+        if let Some(timeout) = server.body_timeout() {
+            options = options.with_body_timeout(timeout);
+        }
+        if let Some(timeout) = server.drain_timeout() {
+            options = options.with_drain_timeout(timeout);
+        }
         if let Some(connections) = server.connections {
             options = options.with_max_connections(connections);
         }
@@ -145,11 +152,14 @@ impl HttpSettings {
 /// Returns the limits of one tenant: by default a quarter of the engine's runs and of its queue.
 fn tenant_limits(section: &LimitsSection, disk_bytes: Option<u64>) -> TenantLimits {
     let default = TenantLimits::default();
-    let quarter = |runs: Option<usize>| runs.map(|runs| runs / 4);
+    let quarter = |runs: usize| runs / 4;
+    // The engine clamps its concurrency too.
+    let concurrency = section.concurrency.map(|runs| quarter(runs.min(EngineBuilder::MAX_CONCURRENCY)));
+    let queue_limit = section.queue.map(quarter);
     default
-        .with_running(section.tenant_concurrency.or(quarter(section.concurrency)).unwrap_or(default.running))
-        .with_waiting(section.tenant_queue.or(quarter(section.queue)).unwrap_or(default.waiting))
-        .with_per_minute(section.tenant_per_minute.unwrap_or(default.per_minute))
+        .with_concurrency(section.tenant_concurrency.or(concurrency).unwrap_or(default.concurrency))
+        .with_queue_limit(section.tenant_queue.or(queue_limit).unwrap_or(default.queue_limit))
+        .with_requests_per_minute(section.tenant_per_minute.unwrap_or(default.requests_per_minute))
         .with_disk_bytes(disk_bytes.unwrap_or(default.disk_bytes))
 }
 

@@ -2,7 +2,7 @@
 
 mod http;
 
-use super::{apis::ApiArguments, options::LimitArguments, output, signals};
+use super::{apis::ApiArguments, options::LimitArguments, output, process, signals};
 use crate::{
     ErrorKind,
     config::{Config, Transport},
@@ -44,7 +44,7 @@ pub fn serve(arguments: &Arguments, is_from_command_line: impl Fn(&str) -> bool)
     let limits = arguments.limits.resolve(&config)?;
     let transport = arguments.http.transport(&config, is_from_command_line)?;
     let mut io = arguments.limits.open_io(&config, transport == Transport::Stdio)?;
-    signals::raise_descriptor_limit();
+    process::raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("can't start the runtime")?;
     let sdk = runtime.block_on(arguments.apis.load(&config, &arguments.specifications))?;
     let http = match transport {
@@ -63,7 +63,7 @@ pub fn serve(arguments: &Arguments, is_from_command_line: impl Fn(&str) -> bool)
     // Runs are tasks of a multi-threaded runtime, so they can block in place.
     let engine = match config.limits.engine().file_io(FileIo::BlockInPlace).build() {
         Ok(engine) => engine,
-        Err(error) => return Ok(internal_error(&error.to_string())),
+        Err(error) => return Ok(internal_error(&error.into())),
     };
     let mut server = McpServer::builder(engine).limits(limits);
     if let Some(io) = io {
@@ -92,14 +92,14 @@ pub fn serve(arguments: &Arguments, is_from_command_line: impl Fn(&str) -> bool)
     }
     Ok(match served {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => internal_error(&format!("{:#}", anyhow::Error::from(error))),
+        Err(error) => internal_error(&error.into()),
     })
 }
 
 /// Builds the runtime for scripts. Its threads have a lower priority than those that serve clients.
 fn script_runtime() -> Result<Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.thread_name("scripts").enable_all().on_thread_start(signals::lower_priority);
+    builder.thread_name("scripts").enable_all().on_thread_start(process::lower_priority);
     builder.build().context("can't start the runtime for scripts")
 }
 
@@ -121,7 +121,8 @@ async fn serve_http(server: &McpServer, listener: TcpListener, settings: &http::
     server.serve_http(listener, &settings.options).await
 }
 
-fn internal_error(message: &str) -> ExitCode {
-    output::print_error(message);
+/// Prints an error with its causes.
+fn internal_error(error: &anyhow::Error) -> ExitCode {
+    output::print_error(&format!("{error:#}"));
     ExitCode::from(ErrorKind::Internal.exit_code())
 }

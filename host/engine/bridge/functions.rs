@@ -180,7 +180,7 @@ fn copy_call<T: MeteredState>(
         let value = value?;
         *bytes += VALUE_OVERHEAD;
         *bytes += match &value {
-            // The guest uses UTF-8, so that this does not copy the text.
+            // The guest encodes strings as UTF-8, so this borrows the text from guest memory.
             ArgumentValue::Json(text) => text.to_str(&*store)?.len(),
             ArgumentValue::Bytes(bytes) => bytes.len(),
         };

@@ -72,10 +72,10 @@ pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Resul
     define_blocking(&mut io, "[method]file.remaining", |store, (file,): (Resource<File>,)| {
         with_session(store, move |session| session.remaining(file.rep()), no_bytes)
     })?;
-    io.func_wrap_async("[method]file.write", |mut store, (file, bytes, waiting): (Resource<File>, WasmList<u8>, bool)| {
+    io.func_wrap_async("[method]file.write", |mut store, (file, bytes, has_pending): (Resource<File>, WasmList<u8>, bool)| {
         Box::new(async move {
             let started = begin_call(&mut store).await?;
-            let written = write(&mut store, file.rep(), &bytes, waiting).await?;
+            let written = write(&mut store, file.rep(), &bytes, has_pending).await?;
             T::end_call(&mut store, started.elapsed(), bytes.len())?;
             Ok((written.map_err(Error::from),))
         })
@@ -144,12 +144,12 @@ async fn write<T: MeteredState>(
     store: &mut StoreContextMut<'_, T>,
     handle: u32,
     bytes: &WasmList<u8>,
-    waiting: bool,
+    has_pending: bool,
 ) -> wasmtime::Result<Result<u64, FileError>> {
     let Some(session) = store.data().as_ref().files.clone() else { return Ok(Err(no_files())) };
     let size = bytes.len();
     // Announced first, so that the file is reported as truncated if the run stops before all bytes are written.
-    let announced = session.set_pending(handle, waiting || size > 0);
+    let announced = session.set_pending(handle, has_pending || size > 0);
     if size == 0 || announced.is_err() {
         return Ok(announced);
     }
@@ -163,7 +163,7 @@ async fn write<T: MeteredState>(
     loop {
         let end = size.min(start + MAX_BLOCK);
         let (session, block) = (session.clone(), bytes.as_le_slice(&*store)[start..end].to_vec());
-        let written = run_blocking(store, move || session.write(handle, &block, waiting || end < size)).await?;
+        let written = run_blocking(store, move || session.write(handle, &block, has_pending || end < size)).await?;
         if end == size || written.is_err() {
             return Ok(written);
         }

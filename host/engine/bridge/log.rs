@@ -66,7 +66,7 @@ impl LogBuffer {
         self.limit.checked_sub(self.used + self.line_overhead)
     }
 
-    /// Adds a line that fits. `truncated` tells whether text is missing at its end.
+    /// Adds a line that fits. `truncated` is `true` if text is missing at its end.
     fn push(&mut self, text: String, truncated: bool) {
         self.truncated |= truncated;
         self.used += text.len() + self.line_overhead;

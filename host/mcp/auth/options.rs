@@ -1,6 +1,6 @@
 //! The options of authentication.
 
-use crate::mcp::urls::check_secure;
+use crate::mcp::urls::is_loopback;
 use url::Url;
 
 /// The tokens that a server accepts.
@@ -35,8 +35,8 @@ pub enum AuthOptionsError {
     /// The URL of this host contains a user name, a password or a fragment.
     #[error("the URL of {0} must not contain a user name, a password or a fragment")]
     Credentials(String),
-    /// A scope contains characters that OAuth does not allow.
-    #[error("a scope can contain letters, digits and punctuation, but no quotes and no backslashes")]
+    /// A scope is empty or contains characters that OAuth does not allow.
+    #[error("a scope must consist of letters, digits and punctuation, without quotes and backslashes")]
     InvalidScope,
 }
 
@@ -81,10 +81,11 @@ impl AuthOptions {
     ///
     /// # Errors
     ///
-    /// When a scope contains characters that OAuth does not allow.
+    /// When a scope is empty or contains characters that OAuth does not allow.
     pub fn with_scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Result<Self, AuthOptionsError> {
         self.scopes = scopes.into_iter().map(Into::into).collect();
-        let is_valid = |scope: &String| scope.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
+        let is_allowed = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
+        let is_valid = |scope: &String| !scope.is_empty() && scope.bytes().all(is_allowed);
         if self.scopes.iter().all(is_valid) { Ok(self) } else { Err(AuthOptionsError::InvalidScope) }
     }
 
@@ -111,4 +112,18 @@ impl AuthOptions {
         let issuer = self.issuer().to_owned();
         [format!("{issuer}/"), issuer]
     }
+}
+
+/// Rejects a URL whose responses could be changed in transit, or that contains credentials.
+///
+/// # Errors
+///
+/// When the scheme is not `https` (`http` is allowed for loopback hosts), or the URL has a user name, a password or a fragment.
+pub(super) fn check_secure(url: &Url) -> Result<(), AuthOptionsError> {
+    // Checked first, and the URL is not shown, because it may contain a password.
+    if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
+        return Err(AuthOptionsError::Credentials(url.host_str().unwrap_or_default().to_owned()));
+    }
+    let is_local = url.host().is_some_and(|host| is_loopback(&host));
+    if url.scheme() == "https" || (url.scheme() == "http" && is_local) { Ok(()) } else { Err(AuthOptionsError::NotHttps(url.clone())) }
 }

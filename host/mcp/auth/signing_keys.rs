@@ -3,8 +3,8 @@
 //! Keys are fetched when the first token arrives, and again when a token names an unknown key. Concurrent requests share one fetch,
 //! and there is a minimum interval between two fetches.
 
-use super::{AuthOptions, AuthOptionsError, Rejection};
-use crate::mcp::{error::chain, urls::check_secure};
+use super::{AuthOptions, AuthOptionsError, Rejection, options::check_secure};
+use crate::mcp::error::chain;
 use jsonwebtoken::jwk::Jwk;
 use reqwest::StatusCode;
 use serde::{Deserialize, de::DeserializeOwned};
@@ -27,7 +27,7 @@ const MIN_FETCH_INTERVAL: Duration = Duration::from_secs(5);
 /// The time to fetch all documents.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The maximum size of one document in bytes.
+/// The maximum size of one document in bytes. The host holds it in memory.
 const MAX_DOCUMENT_SIZE: usize = 1 << 20;
 
 /// The keys of one authorization server. Clones share them.

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 /// The tolerated clock difference in seconds.
 const CLOCK_LEEWAY: u64 = 30;
 
-/// The maximum length of a subject in bytes.
+/// The maximum length of a subject in bytes. The host hashes it with each request.
 const MAX_SUBJECT_LENGTH: usize = 1024;
 
 /// The claims of a token. jsonwebtoken checks that the required ones exist; their types are checked afterwards.

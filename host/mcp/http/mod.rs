@@ -4,6 +4,7 @@
 //! tenant, the limits of its body. Only then rmcp receives it, without the token.
 
 mod connections;
+mod drain;
 mod guarded_body;
 mod host_check;
 mod options;
@@ -20,12 +21,9 @@ use connections::ConnectionLimits;
 use host_check::HostCheck;
 use request_body::BodyReader;
 use router::{Access, Authenticated, HttpState};
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{net::IpAddr, sync::Arc};
 use tenant_services::{ServiceLimits, TenantService, TenantServices};
 use tokio::net::TcpListener;
-
-/// The time to send the last responses after the runs were stopped.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The maximum number of large request bodies that are received at the same time from all anonymous clients.
 const ANONYMOUS_LARGE_BODIES: usize = 64;
@@ -73,24 +71,6 @@ pub async fn serve(
     let limits = ConnectionLimits { max_connections: options.max_connections, header_timeout: options.header_timeout };
     let connections = connections::serve(&listener, &router, limits, state).await;
     drop(listener);
-    tracing::info!("draining");
-    let runs = &state.active_runs;
-    let all_ended = async {
-        connections.wait().await;
-        // A run may outlive the connection of its client.
-        runs.close();
-        runs.wait().await;
-    };
-    tokio::select! {
-        () = all_ended => return Ok(()),
-        () = tokio::time::sleep(options.drain_timeout) => {}
-        () = state.shutdown.cancelled() => {}
-    }
-    state.shutdown.cancel();
-    runs.close();
-    let all_ended = async { tokio::join!(connections.wait(), runs.wait()) };
-    if tokio::time::timeout(CLOSE_TIMEOUT, all_ended).await.is_err() {
-        tracing::warn!(connections = connections.len(), "some clients do not read their responses; exiting without them");
-    }
+    drain::drain(&connections, state, options.drain_timeout).await;
     Ok(())
 }

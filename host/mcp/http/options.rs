@@ -2,10 +2,11 @@
 
 use crate::mcp::{
     auth::{AuthOptions, AuthSettings},
-    tenant::TenantLimits,
+    tenant_limits::TenantLimits,
     urls::join_path,
 };
 use std::{net::SocketAddr, time::Duration};
+use tokio::sync::Semaphore;
 use url::Url;
 
 /// The options of an HTTP server.
@@ -87,10 +88,12 @@ impl HttpOptions {
         self
     }
 
-    /// Sets the maximum number of open connections. Each needs a file descriptor and some memory.
+    /// Sets the maximum number of open connections. Each needs a file descriptor and some memory. 0 counts as 1.
+    ///
+    /// It also bounds the sessions and the concurrent requests of a server without authentication.
     #[must_use]
     pub fn with_max_connections(mut self, connections: usize) -> Self {
-        self.max_connections = connections;
+        self.max_connections = connections.clamp(1, Semaphore::MAX_PERMITS);
         self
     }
 

@@ -90,7 +90,7 @@ async fn handle_metrics(State(http): State<Arc<HttpState>>) -> Response {
     ([(CONTENT_TYPE, metrics::MEDIA_TYPE)], state.metrics.encode(&state.engine, state.active_runs.len())).into_response()
 }
 
-/// Returns the metadata that tells a client where to get a token.
+/// Returns the OAuth metadata, which contains the authorization server.
 async fn handle_metadata(State(http): State<Arc<HttpState>>) -> Response {
     let Access::Authenticated(authenticated) = &http.access else { return StatusCode::NOT_FOUND.into_response() };
     let AuthSettings { options, public_url, .. } = authenticated.authenticator.settings();
@@ -166,7 +166,7 @@ async fn find_tenant(http: &HttpState, headers: &HeaderMap) -> Result<(Arc<Tenan
     }
 }
 
-/// Returns the response to a client without a valid token. It tells where to get one.
+/// Returns the response to a client without a valid token. Its challenge contains the URL of the metadata.
 fn unauthorized(rejection: &Rejection, settings: &AuthSettings) -> Box<Response> {
     let mut challenge = format!("Bearer resource_metadata=\"{}\"", join_path(&settings.public_url, &format!("{METADATA_PATH}/mcp")));
     let scopes = settings.options.scopes().join(" ");
@@ -200,7 +200,8 @@ fn invalid_message(body: &Bytes) -> Response {
     (StatusCode::BAD_REQUEST, Json(error)).into_response()
 }
 
-/// Holds the permit of the request until the response is sent. An event stream ends at `stream_end`.
+/// Holds the permit of the request until the response is sent. An event stream ends at `stream_end`, so that it does not outlive the
+/// token that authorized it.
 fn guard_response(response: Response, permit: OwnedSemaphorePermit, stream_end: impl Future<Output = ()> + Send + 'static) -> Response {
     if response.headers().get(CONTENT_TYPE).is_none_or(|kind| kind != "text/event-stream") {
         return response.map(|body| Body::new(GuardedBody::new(body, permit)));

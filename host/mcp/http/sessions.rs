@@ -3,7 +3,7 @@
 //! Wraps the session manager of rmcp and adds a limit on the number of sessions, the cancellation of runs when their session ends,
 //! and the notifications of a request in the stream of its response.
 
-use crate::mcp::notifications::RequestStream;
+use crate::mcp::run_notifications::RequestStream;
 use axum::http::request::Parts;
 use futures_util::{Stream, StreamExt as _, future, stream};
 use rmcp::{
@@ -24,10 +24,10 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 
-/// The number of notifications of one request that are queued for a slow client. Sending a further one waits.
+/// The number of notifications of one request that are queued for a slow client. If the queue is full, the sender waits.
 const NOTIFICATION_QUEUE: usize = 4;
 
-/// The time to notify a session that it has ended.
+/// The time to notify a session that it is closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The time after which an unused session is ended.
@@ -228,7 +228,7 @@ impl SessionManager for Sessions {
     }
 }
 
-/// Returns `true` if a client supports events without a message, which tell how to resume a stream. Older clients fail on them.
+/// Returns `true` if a client supports events without a message, which clients use to resume a stream. Older clients fail on them.
 fn supports_resuming(request: &Parts) -> bool {
     request.headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= &b"2025-11-25"[..])
 }

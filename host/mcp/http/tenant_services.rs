@@ -5,11 +5,7 @@ use crate::{
     Files,
     engine::IoOptions,
     files::{DirectoryError, FileError},
-    mcp::{
-        handler::Handler,
-        state::ServerState,
-        tenant::{Tenant, TenantLimits},
-    },
+    mcp::{handler::Handler, state::ServerState, tenant::Tenant, tenant_limits::TenantLimits},
 };
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::HeaderMap;

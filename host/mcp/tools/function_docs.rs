@@ -124,7 +124,7 @@ const GET_FUNCTION_DOCS: DocsTool = DocsTool {
     },
     call: |sdk, arguments| {
         let GetArguments { name } = arguments::parse(arguments)?;
-        let docs = sdk.docs(&name).map_err(|error| InvalidArgument(format!("`name`: {error}")))?;
+        let docs = sdk.docs_for(&name).map_err(|error| InvalidArgument(format!("`name`: {error}")))?;
         Ok(ToolOutput::text(docs.clone(), &FunctionDocs { name, docs }))
     },
 };
@@ -153,7 +153,7 @@ const SEARCH_DOCS: DocsTool = DocsTool {
     },
     call: |sdk, arguments| {
         let SearchArguments { query } = arguments::parse(arguments)?;
-        Ok(list(&sdk.search(&query), ""))
+        Ok(list(&sdk.search_functions(&query), ""))
     },
 };
 

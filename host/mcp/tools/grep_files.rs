@@ -53,8 +53,8 @@ struct Match {
     line: u64,
     text: String,
     /// The line is longer than 1 KiB and truncated.
-    #[serde(skip_serializing_if = "is_false")]
-    cut: bool,
+    #[serde(rename = "cut", skip_serializing_if = "is_false")]
+    truncated: bool,
 }
 
 fn grep(arguments: Arguments, io: &IoOptions, is_wanted: &dyn Fn() -> bool) -> Result<ToolOutput, FileError> {
@@ -64,7 +64,7 @@ fn grep(arguments: Arguments, io: &IoOptions, is_wanted: &dyn Fn() -> bool) -> R
     query.regex = arguments.regex;
     let found = io.files.grep(&query, is_wanted)?;
     let matches = found.matches.into_iter();
-    let matches = matches.map(|found| Match { path: found.name, line: found.line, text: found.text, cut: found.truncated }).collect();
+    let matches = matches.map(|found| Match { path: found.name, line: found.line, text: found.text, truncated: found.truncated }).collect();
     let output = Output { matches, files: found.files, binary: found.binary, skipped: found.skipped, truncated: found.truncated };
     Ok(ToolOutput::text(text(&output), &output))
 }
@@ -87,5 +87,5 @@ fn text(output: &Output) -> String {
 }
 
 fn line(found: &Match) -> String {
-    format!("{}:{}: {}{}", one_line(&found.path), found.line, found.text, if found.cut { " (truncated)" } else { "" })
+    format!("{}:{}: {}{}", one_line(&found.path), found.line, found.text, if found.truncated { " (truncated)" } else { "" })
 }

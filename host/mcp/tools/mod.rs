@@ -1,7 +1,10 @@
 //! The tools: `execute_script`, the file tools, and the tools that document functions.
 
+mod edit_file;
 pub mod execute_script;
+mod file_listing;
 mod function_docs;
+mod glob_files;
 mod grep_files;
 mod list_files;
 mod read_file;
@@ -12,6 +15,7 @@ pub use function_docs::DocsTool;
 
 use super::{
     arguments::{self, InvalidArgument},
+    file_job::FileJob,
     file_resources, schema,
 };
 use crate::{Limits, engine::IoOptions, files::FileError, sdk::Sdk};
@@ -33,22 +37,6 @@ pub fn define_all(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) ->
     tools
 }
 
-/// The work of a file job. It may block, and calls the second argument to learn whether to continue.
-type FileWork<R> = dyn FnOnce(&IoOptions, &dyn Fn() -> bool) -> R + Send;
-
-/// Work on files, to be run on a blocking thread.
-pub struct FileJob<R> {
-    /// The size of the data that the job keeps in memory while it waits.
-    pub input_bytes: usize,
-    pub run: Box<FileWork<R>>,
-}
-
-impl<R> FileJob<R> {
-    pub fn new(input_bytes: usize, run: impl FnOnce(&IoOptions, &dyn Fn() -> bool) -> R + Send + 'static) -> Self {
-        Self { input_bytes, run: Box::new(run) }
-    }
-}
-
 /// The job of a file tool.
 type FileToolJob = FileJob<Result<ToolOutput, FileError>>;
 
@@ -63,9 +51,9 @@ pub struct FileTool {
 const FILE_TOOLS: [FileTool; 6] = [
     read_file::READ_FILE,
     write_file::WRITE_FILE,
-    write_file::EDIT_FILE,
+    edit_file::EDIT_FILE,
     list_files::LIST_FILES,
-    list_files::GLOB_FILES,
+    glob_files::GLOB_FILES,
     grep_files::GREP_FILES,
 ];
 

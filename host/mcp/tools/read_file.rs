@@ -75,8 +75,8 @@ struct TextOutput {
     #[schemars(extend("enum" = ["lines", "bytes"]))]
     truncated_by: Option<&'static str>,
     /// The line is longer than 50 KiB and truncated.
-    #[serde(skip_serializing_if = "is_false")]
-    line_cut: bool,
+    #[serde(rename = "line_cut", skip_serializing_if = "is_false")]
+    line_truncated: bool,
     /// Bytes that are not UTF-8 were replaced by U+FFFD.
     #[serde(skip_serializing_if = "is_false")]
     lossy: bool,
@@ -110,7 +110,7 @@ fn text_output(path: String, page: TextPage) -> ToolOutput {
         lines: page.lines,
         total_lines: page.total_lines,
         truncated_by: page.truncated_by.map(|limit| limit.name()),
-        line_cut: page.line_truncated,
+        line_truncated: page.line_truncated,
         lossy: page.lossy,
         next_offset: page.next_line,
     };

@@ -46,7 +46,7 @@ pub struct UpstreamServer {
     frozen: FrozenParams,
     /// The credentials to remove from responses.
     secrets: Vec<Secret>,
-    /// The number of the connection that a call found to be lost, for the task to replace.
+    /// The number of the newest connection that a call found to be lost. The task replaces it.
     lost: watch::Sender<Option<u64>>,
     /// The running process, if the server was started as a program.
     process: Mutex<Option<ServerProcess>>,
@@ -59,8 +59,16 @@ pub struct UpstreamServer {
 #[derive(Clone)]
 enum State {
     Connecting,
-    Connected { peer: Peer<RoleClient>, number: u64 },
-    Down { failure: Failure, until: Instant },
+    Connected {
+        peer: Peer<RoleClient>,
+        number: u64,
+    },
+    Down {
+        failure: Failure,
+        until: Instant,
+    },
+    /// The final state, after [`UpstreamServer::close`] or [`UpstreamServer::kill`].
+    Closed,
 }
 
 /// The connection of one run that has its own credential. It is opened on first use.
@@ -89,20 +97,53 @@ impl UpstreamServer {
 
     /// Waits until the server is connected. Returns an error if it is down.
     pub async fn wait_for_connection(&self) -> Result<(), Failure> {
-        self.peer(None).await.map(drop).map_err(|(failure, _)| failure)
+        self.peer().await.map(drop).map_err(|(failure, _)| failure)
     }
 
     /// Returns the reason why the server is down, if it is.
     pub fn failure(&self) -> Option<Failure> {
         match &*self.state.borrow() {
             State::Down { failure, .. } => Some(failure.clone()),
-            _ => None,
+            State::Closed => Some(closed()),
+            State::Connecting | State::Connected { .. } => None,
         }
     }
 
+    /// Changes the state, unless the server is closed: the task may still run for a moment after that.
     fn set_state(&self, state: State) {
-        self.state.send_replace(state);
+        self.state.send_if_modified(|current| {
+            let is_open = !matches!(current, State::Closed);
+            if is_open {
+                *current = state;
+            }
+            is_open
+        });
         self.revision.fetch_add(1, Ordering::Release);
+    }
+
+    /// Stores the process of a new connection, or kills it if the server is closed.
+    fn set_process(&self, process: Option<ServerProcess>) {
+        let mut current = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        *current = process;
+        if matches!(*self.state.borrow(), State::Closed) {
+            *current = None;
+        }
+    }
+
+    /// Takes the process, which is killed when it is dropped.
+    fn take_process(&self) -> Option<ServerProcess> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Records that a connection is lost. The number never decreases, because a slow call may report an older connection.
+    fn report_lost(&self, number: u64) {
+        self.lost.send_if_modified(|lost| {
+            let is_newer = *lost < Some(number);
+            if is_newer {
+                *lost = Some(number);
+            }
+            is_newer
+        });
     }
 
     /// Returns the tools from the last time that the server listed them.
@@ -125,22 +166,22 @@ impl UpstreamServer {
         budget: &ResponseBudget,
     ) -> Result<FunctionResponse, String> {
         let arguments = tool.arguments(arguments)?;
-        let mut lost = None;
+        let mut is_repeated = false;
         loop {
-            let (peer, number) = self.peer(lost).await.map_err(|(failure, until)| down_message(&failure, until))?;
+            let (peer, number) = self.peer().await.map_err(|(failure, until)| down_message(&failure, until))?;
             let error = match call(&peer, tool, arguments.clone(), budget).await {
                 Ok(response) => return tool_result::redact(response, &self.secrets),
                 Err(error) => error,
             };
-            if matches!(error, CallError::InvalidResponse(_)) {
+            if matches!(error, CallError::Failed(_)) {
                 return Err(error.to_string());
             }
-            self.lost.send_replace(Some(number));
+            self.report_lost(number);
             let may_repeat = tool.is_repeatable || matches!(error, CallError::NotSent);
-            if lost.is_some() || !may_repeat {
+            if is_repeated || !may_repeat {
                 return Err(error.to_string());
             }
-            lost = Some(number);
+            is_repeated = true;
         }
     }
 
@@ -177,29 +218,31 @@ impl UpstreamServer {
         drop(self.disconnect());
     }
 
-    /// Stops the task, so that it does not start the server again.
+    /// Stops the task, so that it does not start the server again. Returns the process, if there is one.
     fn disconnect(&self) -> Option<ServerProcess> {
         if let Some(task) = self.task.get() {
             task.abort();
         }
-        self.set_state(State::Down { failure: closed(), until: Instant::now() });
-        self.process.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.set_state(State::Closed);
+        self.take_process()
     }
 
-    /// Waits for a connection other than the lost one, or returns why the server is down and until when.
-    async fn peer(&self, lost: Option<u64>) -> Result<(Peer<RoleClient>, u64), (Failure, Instant)> {
+    /// Waits for a connection that no call found to be lost. Fails with the reason why the server is down, and the time of the next
+    /// attempt.
+    ///
+    /// A lost connection can't block this forever: `lost` also makes the task replace the connection, which changes the state.
+    async fn peer(&self) -> Result<(Peer<RoleClient>, u64), (Failure, Option<Instant>)> {
         let mut states = self.state.subscribe();
         let settled = states.wait_for(|state| match state {
             State::Connecting => false,
-            // The task may not have noticed yet that another call lost this connection.
-            State::Connected { number, .. } => lost != Some(*number) && *self.lost.borrow() != Some(*number),
-            State::Down { .. } => true,
+            State::Connected { number, .. } => *self.lost.borrow() < Some(*number),
+            State::Down { .. } | State::Closed => true,
         });
-        let state = settled.await.map_err(|_| (closed(), Instant::now()))?.clone();
+        let state = settled.await.map_err(|_| (closed(), None))?.clone();
         match state {
             State::Connected { peer, number } => Ok((peer, number)),
-            State::Down { failure, until } => Err((failure, until)),
-            State::Connecting => Err((closed(), Instant::now())),
+            State::Down { failure, until } => Err((failure, Some(until))),
+            State::Connecting | State::Closed => Err((closed(), None)),
         }
     }
 
@@ -219,8 +262,9 @@ enum CallError {
     NotSent,
     #[error("the connection to the server was lost; the call may have been executed")]
     ConnectionLost,
+    /// The connection stays in use. The text is the message for the script.
     #[error("{0}")]
-    InvalidResponse(String),
+    Failed(String),
 }
 
 /// Calls a tool once. The inner error is that of the tool.
@@ -238,19 +282,19 @@ async fn call(
         Err(ServiceError::McpError(error)) => Ok(Err(error.message.into_owned())),
         Err(ServiceError::TransportClosed) => Err(CallError::ConnectionLost),
         Err(ServiceError::TransportSend(error)) if egress::was_not_sent(&*error.error) => Err(CallError::NotSent),
-        Err(ServiceError::TransportSend(error)) => Err(CallError::InvalidResponse(egress::public_message(&*error.error))),
+        Err(ServiceError::TransportSend(error)) => Err(CallError::Failed(egress::public_message(&*error.error))),
         Err(error) => {
             tracing::debug!(%error, "a call to an MCP server failed");
-            Err(CallError::InvalidResponse("the server sent an invalid MCP response".into()))
+            Err(CallError::Failed("the server sent an invalid MCP response".into()))
         }
     }
 }
 
 fn closed() -> Failure {
-    Failure::new("it is being shut down", "it is being shut down")
+    Failure::new("the connection is closed", "the connection is closed")
 }
 
-fn down_message(failure: &Failure, until: Instant) -> String {
-    let seconds = until.saturating_duration_since(Instant::now()).as_secs() + 1;
-    format!("the server is down: {}; next attempt in {seconds} s", failure.public)
+fn down_message(failure: &Failure, until: Option<Instant>) -> String {
+    let next = until.map(|until| format!("; next attempt in {} s", until.saturating_duration_since(Instant::now()).as_secs() + 1));
+    format!("the server is down: {}{}", failure.public, next.unwrap_or_default())
 }

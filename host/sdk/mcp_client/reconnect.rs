@@ -1,10 +1,7 @@
 //! The task that connects to a server, and reconnects when the connection is lost.
 
 use super::{Connection, Failure, State, UpstreamServer, handler::Handler};
-use std::{
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep, timeout};
 
 /// The time for a server to start and to list its tools.
@@ -17,7 +14,7 @@ const EXIT_GRACE: Duration = Duration::from_secs(3);
 const MIN_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 
-/// The duration after which a connection counts as stable, so that the next loss starts with no pause.
+/// The duration after which a connection counts as stable. The first reconnect after it has no pause.
 const STABLE_AFTER: Duration = Duration::from_secs(30);
 
 /// Connects, and reconnects whenever the connection is lost. Never returns.
@@ -69,28 +66,26 @@ pub async fn keep_connected(server: Arc<UpstreamServer>) {
 /// Returns when the connection is lost and is no longer offered to calls.
 async fn serve_until_lost(server: &UpstreamServer, handler: &Handler, connection: Connection, number: u64) {
     let Connection { running, process } = connection;
-    *server.process.lock().unwrap_or_else(PoisonError::into_inner) = process;
+    server.set_process(process);
     let peer = running.peer().clone();
     let cancellation = running.cancellation_token();
-    let mut running = std::pin::pin!(running.waiting());
     let mut lost = server.lost.subscribe();
-    loop {
-        tokio::select! {
-            _ = &mut running => break,
-            () = async { drop(lost.wait_for(|lost| *lost == Some(number)).await) } => {
-                cancellation.cancel();
-                break;
-            }
-            () = handler.tools_changed.notified() => {
-                if let Ok(Err(failure)) = timeout(CONNECT_TIMEOUT, server.update_tools(&peer)).await {
-                    tracing::warn!(server = server.name, cause = failure.cause, "can't list the changed tools of an MCP server");
-                }
+    let update_tools = async {
+        loop {
+            handler.tools_changed.notified().await;
+            if let Ok(Err(failure)) = timeout(CONNECT_TIMEOUT, server.update_tools(&peer)).await {
+                tracing::warn!(server = server.name, cause = failure.cause, "can't list the changed tools of an MCP server");
             }
         }
+    };
+    // Calls wait for the reconnect, so a loss must interrupt the update.
+    tokio::select! {
+        _ = running.waiting() => {}
+        () = async { drop(lost.wait_for(|lost| *lost >= Some(number)).await) } => cancellation.cancel(),
+        () = update_tools => {}
     }
     server.set_state(State::Connecting);
-    let process = server.process.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(process) = process {
+    if let Some(process) = server.take_process() {
         tokio::spawn(process.wait_then_kill(EXIT_GRACE));
     }
 }

@@ -1,7 +1,7 @@
 //! Reads a specification from disk, or downloads it.
 
 use super::specification::MAX_SIZE;
-use crate::sdk::{builder::is_http, error::SourceError};
+use crate::sdk::{egress::is_http, error::SourceError};
 use std::{error::Error, io, io::Read as _, time::Duration};
 use url::Url;
 

@@ -1,14 +1,14 @@
 //! HTTP APIs with an OpenAPI specification. Scripts call their operations as functions.
 
-mod body;
+mod body_schema;
 mod docs;
+mod encode_body;
+mod encode_parameter;
 pub mod load;
 mod media_type;
 mod operation;
-mod parameter_style;
 mod parameters;
 mod request;
-mod request_body;
 mod response;
 mod security_scheme;
 mod server_url;
@@ -28,7 +28,7 @@ use super::{
     validation::Schemas,
 };
 use crate::functions::{FunctionResponse, FunctionValue, ResponseBudget};
-use body::RequestBody;
+use body_schema::RequestBody;
 use operation::UnnamedOperation;
 use parameters::Parameter;
 use security_scheme::SecurityScheme;
@@ -39,7 +39,7 @@ use std::{
 };
 use url::Url;
 
-/// The length of a tag in bytes, and the number of tags. Longer and further ones are not listed.
+/// The length of a tag in bytes, and the number of tags. Tags that exceed a limit are not listed.
 const MAX_TAG_LENGTH: usize = 60;
 const MAX_TAGS: usize = 10_000;
 

@@ -1,7 +1,7 @@
 //! The operations of a specification. Each becomes a function.
 
 use super::{
-    body::{self, RequestBody},
+    body_schema::{self, RequestBody},
     parameters::{self, Parameter},
     server_url,
 };
@@ -77,8 +77,8 @@ fn read(document: &Document, path: &str, item: &Node<'_>, method: &str, operatio
             tags: strings(operation.value.get("tags")),
             deprecated: operation.flag("deprecated").unwrap_or(false),
             parameters: parameters::parameters(item, operation)?,
-            body: body::request_body(operation)?,
-            result: body::response_schema(operation)?,
+            body: body_schema::request_body(operation)?,
+            result: body_schema::response_schema(operation)?,
             security: security.map(|security| security.members().iter().map(|(_, requirement)| scheme_names(requirement)).collect()),
             server: None,
             server_text: [operation, item].iter().find_map(|node| server_url::first_server(node)),

@@ -1,11 +1,9 @@
 //! Builds the request for a call, and validates the arguments against the specification.
 
 use super::{
-    Api,
+    Api, encode_body, encode_parameter,
     operation::Operation,
-    parameter_style,
     parameters::{Parameter, ParameterLocation},
-    request_body,
 };
 use crate::functions::FunctionValue;
 use crate::sdk::{
@@ -47,7 +45,7 @@ pub fn build(api: &Api, operation: &Operation, arguments: Vec<FunctionValue>) ->
         match parameter.location {
             ParameterLocation::Path => {
                 check_fields(api, operation, parameter, &value)?;
-                path = path.replace(&format!("{{{}}}", parameter.key), &parameter_style::path(parameter, &value)?);
+                path = path.replace(&format!("{{{}}}", parameter.key), &encode_parameter::path(parameter, &value)?);
             }
             ParameterLocation::Query => query.push(pairs(api, operation, parameter, &value)?),
             ParameterLocation::Cookie => cookies.push(pairs(api, operation, parameter, &value)?.replace('&', "; ")),
@@ -69,7 +67,7 @@ pub fn build(api: &Api, operation: &Operation, arguments: Vec<FunctionValue>) ->
     *request.headers_mut() = headers;
     request.headers_mut().entry(ACCEPT).or_insert(HeaderValue::from_static("application/json, */*;q=0.5"));
     match (&operation.body, body) {
-        (Some(expected), Some(body)) => request_body::set_body(api, expected, body, &mut request)?,
+        (Some(expected), Some(body)) => encode_body::set_body(api, expected, body, &mut request)?,
         (Some(expected), None) if expected.required => return Err("the body is missing; pass it as the second argument".into()),
         (None, Some(_)) => return Err("the function takes no body".into()),
         _ => {}
@@ -143,9 +141,9 @@ fn take_value(schemas: &Schemas, parameter: &Parameter, given: &mut Map<String, 
 
 /// Encodes a value as `key=value` pairs. Rejects keys of other parameters: the fields of an object are keys too.
 fn pairs(api: &Api, operation: &Operation, parameter: &Parameter, value: &Value) -> Result<String, String> {
-    let pairs = parameter_style::query(parameter, value)?;
-    if pairs.len() > parameter_style::MAX_LENGTH {
-        return Err(parameter_style::too_long(parameter));
+    let pairs = encode_parameter::query(parameter, value)?;
+    if pairs.len() > encode_parameter::MAX_LENGTH {
+        return Err(encode_parameter::too_long(parameter));
     }
     for (key, _) in url::form_urlencoded::parse(pairs.as_bytes()) {
         check_key(api, operation, parameter, &key)?;
@@ -156,9 +154,9 @@ fn pairs(api: &Api, operation: &Operation, parameter: &Parameter, value: &Value)
 fn header(parameter: &Parameter, value: &Value) -> Result<(HeaderName, HeaderValue), String> {
     let invalid = || format!("{} has a character that is not allowed in a header", parameter.name);
     let name = HeaderName::try_from(parameter.key.as_str()).map_err(|_| invalid())?;
-    let encoded = parameter_style::header(parameter, value)?;
-    if encoded.len() > parameter_style::MAX_LENGTH {
-        return Err(parameter_style::too_long(parameter));
+    let encoded = encode_parameter::header(parameter, value)?;
+    if encoded.len() > encode_parameter::MAX_LENGTH {
+        return Err(encode_parameter::too_long(parameter));
     }
     Ok((name, HeaderValue::from_str(&encoded).map_err(|_| invalid())?))
 }
@@ -191,8 +189,8 @@ fn url(api: &Api, operation: &Operation, path: &str, query: &[String]) -> Result
         text.push(if index == 0 && !path.contains('?') { '?' } else { '&' });
         text.push_str(pair);
     }
-    if text.len() > parameter_style::MAX_LENGTH {
-        return Err(format!("the URL is longer than {} bytes with these parameters", parameter_style::MAX_LENGTH));
+    if text.len() > encode_parameter::MAX_LENGTH {
+        return Err(format!("the URL is longer than {} bytes with these parameters", encode_parameter::MAX_LENGTH));
     }
     let url = Url::parse(&text).map_err(|_| "the URL is invalid with these parameters")?;
     if url.origin() != base.origin() || !url.username().is_empty() || url.password().is_some() {

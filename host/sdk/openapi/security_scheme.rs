@@ -73,8 +73,8 @@ pub fn security_schemes(root: &Node<'_>) -> Result<Vec<(String, SecurityScheme)>
     let Some(all) = root.get("components").and_then(|components| components.get("securitySchemes")) else { return Ok(Vec::new()) };
     let mut schemes = Vec::new();
     for (name, node) in all.members() {
-        let place = format!("components.securitySchemes.{name}");
-        let scheme = node.resolve().and_then(|node| SecurityScheme::read(&node)).map_err(|error| error.at(&place))?;
+        let location = format!("components.securitySchemes.{name}");
+        let scheme = node.resolve().and_then(|node| SecurityScheme::read(&node)).map_err(|error| error.at(&location))?;
         if let Some(scheme) = scheme {
             schemes.push((name, scheme));
         }

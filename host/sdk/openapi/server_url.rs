@@ -2,8 +2,8 @@
 
 use super::ApiSettings;
 use crate::sdk::{
-    builder::is_http,
     document::{Document, Node},
+    egress::is_http,
     error::SpecError,
 };
 use url::Url;

@@ -1,7 +1,7 @@
-// Runs `demo.mjs` as a user would.
+// Runs `demo.mjs` as a user would, also with the command in the README.
 
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -27,6 +27,13 @@ export async function checkDemo(modulePath) {
       files_touched: [{ name: "notes/a.txt", op: "write", bytes: 8 }],
     };
     expect(JSON.parse(stdout), expected, "outcome of the demo");
+
+    const readme = await readFile(join(EXAMPLE, "README.md"), "utf8");
+    const [, commandLine, shown] = readme.match(/^node (demo\.mjs toolscript-core\.wasm .*)\n```\n\n```json\n(.*\n)```/m);
+    const paths = { "toolscript-core.wasm": modulePath, "./files": ioDir };
+    const shownArguments = commandLine.split(" ").map((argument) => paths[argument] ?? argument);
+    const run = await promisify(execFile)(process.execPath, shownArguments, { cwd: EXAMPLE, timeout: 60_000 });
+    expect(run.stdout, shown, "output in the README");
   });
-  return "demo: arguments, log and file, no sdk";
+  return "demo: arguments, log and file, no sdk; the command in the README";
 }

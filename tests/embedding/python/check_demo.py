@@ -1,8 +1,9 @@
-"""Runs `demo.py` as a user would."""
+"""Runs `demo.py` as a user would, also with the command in the README."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,4 +34,11 @@ def check_demo(component: Path) -> str:
         }
         expect(json.loads(lines[0]), expected, "outcome of the demo")
         expect((io_dir / "notes/a.txt").read_text(), "one\ntwo\n", "file that the demo wrote")
-    return "demo: arguments, log, file and function"
+
+        readme = (EXAMPLE / "README.md").read_text(encoding="utf-8")
+        shown = re.search(r"^python (demo\.py toolscript\.wasm .*)\n```\n\n```json\n(.*\n)```", readme, re.MULTILINE)
+        paths = {"toolscript.wasm": str(component.resolve()), "./files": str(io_dir)}
+        command = [sys.executable, *(paths.get(word, word) for word in shown[1].split())]
+        process = subprocess.run(command, cwd=EXAMPLE, capture_output=True, text=True, timeout=60, check=False)
+        expect(process.stdout, shown[2], f"output in the README: {process.stderr}")
+    return "demo: arguments, log, file and function; the command in the README"

@@ -82,7 +82,7 @@ proptest! {
         let script = Script::new(include_str!("../../scripts/io_driver.luau")).with_arguments([json!(operations).to_string()]);
         let mut limits = Limits::default();
         limits.result = 8 << 20;
-        let run = runtime.block_on(engine().run(&script, dir.options().with_limits(limits))).expect("the run was made");
+        let run = runtime.block_on(engine().run(&script, dir.options().with_limits(limits))).expect("the run is accepted");
         let mut actual: Vec<Value> = run.outcome.decode().expect("answers");
         // JSON can represent the same number as an integer or a double. All are compared as doubles.
         for value in actual.iter_mut().flat_map(|answer| answer["values"].as_array_mut().into_iter().flatten()) {

@@ -18,7 +18,7 @@ CHECK_TIMEOUT = 20
 WAITING_SCRIPT = """
 print("hello")
 progress(1, 2, "half")
-repeat until pcall(io.open, "heard.txt")
+repeat until pcall(io.open, "received.txt")
 io.open("a.txt", "w"):write("text"):close()
 return { answer = 42 }
 """
@@ -62,7 +62,7 @@ async def check_notifications(client, received):
     call = start(client, WAITING_SCRIPT, progress_callback=on_progress)
     assert {await received.get(), await received.get()} == {"hello", (1.0, 2.0, "half")}
     assert not call.done(), call
-    await execute(client, "io.open('heard.txt', 'w'):close()")
+    await execute(client, "io.open('received.txt', 'w'):close()")
 
     result = await call
     assert not result.is_error, result
@@ -79,7 +79,7 @@ async def check_failure(client, received):
 
 async def check_resources(client, received):
     resources = await client.list_resources()
-    assert [str(resource.uri) for resource in resources.resources] == ["io:///a.txt", "io:///heard.txt"], resources
+    assert [str(resource.uri) for resource in resources.resources] == ["io:///a.txt", "io:///received.txt"], resources
     contents = await client.read_resource("io:///a.txt")
     assert contents.contents[0].text == "text", contents
 

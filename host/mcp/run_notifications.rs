@@ -1,6 +1,6 @@
 //! The log lines and progress of a running script, as notifications to its client.
 //!
-//! Memory is bounded, however slow the client reads. The rate is bounded, however fast the script prints.
+//! Memory is bounded for clients that do not read. The rate is bounded for scripts that print quickly.
 
 #![expect(deprecated, reason = "rmcp deprecates logging, as the newest protocol revision does; clients use it")]
 
@@ -27,10 +27,10 @@ const BATCH_INTERVAL: Duration = Duration::from_millis(100);
 /// The maximum size of the lines of one batch in bytes. Further lines are only in the logs of the result.
 const MAX_BATCH_BYTES: usize = 64 << 10;
 
-/// The time to send the last batch. After it, the result is sent without the batch.
+/// The time to send the last batch. After this time, the result is sent without it.
 const LAST_BATCH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The stream of the response to one HTTP request of a session. rmcp would send the notifications through another stream.
+/// The response stream of one HTTP request of a session. Without it, rmcp would send the notifications through another stream.
 #[derive(Clone)]
 pub struct RequestStream {
     sender: mpsc::Sender<ServerNotification>,

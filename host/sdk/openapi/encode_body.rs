@@ -2,9 +2,9 @@
 
 use super::{
     Api,
-    body::RequestBody,
+    body_schema::RequestBody,
+    encode_parameter,
     media_type::{essence, is_json},
-    parameter_style,
 };
 use crate::functions::FunctionValue;
 use crate::sdk::{argument_size, document::Node, validation::validated};
@@ -86,7 +86,7 @@ fn encode_form(api: &Api, expected: &RequestBody, fields: &Map<String, Value>) -
     let mut length = 0;
     for (name, value) in fields {
         if let Some(styled) = expected.styled_fields.iter().find(|parameter| parameter.key == *name) {
-            let encoded = parameter_style::query(styled, value)?;
+            let encoded = encode_parameter::query(styled, value)?;
             for (key, _) in url::form_urlencoded::parse(encoded.as_bytes()) {
                 if key != *name && (fields.contains_key(key.as_ref()) || api.frozen.has_similar(&key)) {
                     return Err(format!("body.{name}.{key} is not allowed, because it would set another field"));

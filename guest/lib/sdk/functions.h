@@ -8,22 +8,6 @@
 // The maximum size of a response of the host.
 extern size_t sdk_max_response_size;
 
-// A string from the host. The destructor also runs when a Luau error unwinds the stack.
-struct HostString
-{
-    guest_string_t text = {};
-
-    HostString() = default;
-
-    ~HostString()
-    {
-        guest_string_free(&text);
-    }
-
-    HostString(const HostString&) = delete;
-    HostString& operator=(const HostString&) = delete;
-};
-
 // Calls the function that the first upvalue names.
 int sdk_call(lua_State* L);
 // `sdk.all({{sdk.f, …}, {sdk.g, …}}, {errors = "return"}?)`: makes several calls at once.
@@ -35,8 +19,5 @@ int sdk_search(lua_State* L);
 // Collects garbage if there is no memory for a response of the maximum size. The host cannot start a collection when it allocates the response.
 void sdk_reserve_response(lua_State* L);
 
-// Raises an error message from the host with the position of the script in front.
-[[noreturn]] void sdk_raise(lua_State* L, const guest_string_t& message);
-
-// Returns the string at this index. Raises an error if it is not UTF-8, as the interface requires.
-guest_string_t sdk_check_utf8(lua_State* L, int index);
+// Pushes the documentation of the function whose name is at this index. Raises the error of the host if it has none.
+void sdk_push_docs(lua_State* L, int index);

@@ -1,4 +1,4 @@
-#include "lib/sdk/call.h"
+#include "lib/sdk/functions.h"
 #include "lib/json/json.h"
 #include "memory/collector.h"
 #include "runtime/utf8.h"
@@ -36,6 +36,41 @@ struct Results
     Results(const Results&) = delete;
     Results& operator=(const Results&) = delete;
 };
+
+// A string from the host. The destructor also runs when a Luau error unwinds the stack.
+struct HostString
+{
+    guest_string_t text = {};
+
+    HostString() = default;
+
+    ~HostString()
+    {
+        guest_string_free(&text);
+    }
+
+    HostString(const HostString&) = delete;
+    HostString& operator=(const HostString&) = delete;
+};
+
+// Raises an error message from the host with the position of the script in front.
+[[noreturn]] void raise_host_error(lua_State* L, const guest_string_t& message)
+{
+    luaL_where(L, 1);
+    lua_pushlstring(L, reinterpret_cast<char*>(message.ptr), message.len);
+    lua_concat(L, 2);
+    lua_error(L);
+}
+
+// Returns the string at this index. Raises an error if it is not UTF-8, as the interface requires.
+guest_string_t check_utf8(lua_State* L, int index)
+{
+    size_t size = 0;
+    const char* text = luaL_checklstring(L, index, &size);
+    if (!is_utf8({text, size}))
+        luaL_argerror(L, index, "not UTF-8");
+    return borrow_string(text, size);
+}
 
 // Pushes nil if the whole text is null. A null inside a value becomes `json.null`.
 void push_json(lua_State* L, const guest_string_t& json)
@@ -151,23 +186,6 @@ void push_replies(lua_State* L, const Results& results, bool should_return_error
 
 } // namespace
 
-[[noreturn]] void sdk_raise(lua_State* L, const guest_string_t& message)
-{
-    luaL_where(L, 1);
-    lua_pushlstring(L, reinterpret_cast<char*>(message.ptr), message.len);
-    lua_concat(L, 2);
-    lua_error(L);
-}
-
-guest_string_t sdk_check_utf8(lua_State* L, int index)
-{
-    size_t size = 0;
-    const char* text = luaL_checklstring(L, index, &size);
-    if (!is_utf8({text, size}))
-        luaL_argerror(L, index, "not UTF-8");
-    return borrow_string(text, size);
-}
-
 void sdk_reserve_response(lua_State* L)
 {
     collect_to_fit(L, sdk_max_response_size);
@@ -187,10 +205,10 @@ int sdk_call(lua_State* L)
     sdk_reserve_response(L);
     Results results({&invocation, 1});
     if (!results.were_made)
-        sdk_raise(L, results.error);
+        raise_host_error(L, results.error);
     const toolscript_sandbox_tools_result_reply_string_t& result = results.list.ptr[0];
     if (result.is_err)
-        sdk_raise(L, result.val.err);
+        raise_host_error(L, result.val.err);
     return push_reply(L, result.val.ok, uses_details(L));
 }
 
@@ -231,14 +249,14 @@ int sdk_all(lua_State* L)
     sdk_reserve_response(L);
     Results results({invocations, size_t(calls)});
     if (!results.were_made)
-        sdk_raise(L, results.error);
+        raise_host_error(L, results.error);
     push_replies(L, results, should_return_errors);
     return 2;
 }
 
 int sdk_search(lua_State* L)
 {
-    guest_string_t query = sdk_check_utf8(L, 1);
+    guest_string_t query = check_utf8(L, 1);
     sdk_reserve_response(L);
     HostString found;
     toolscript_sandbox_tools_search(&query, &found.text);
@@ -246,14 +264,19 @@ int sdk_search(lua_State* L)
     return 1;
 }
 
-int sdk_docs(lua_State* L)
+void sdk_push_docs(lua_State* L, int index)
 {
-    guest_string_t name = sdk_check_utf8(L, 1);
+    guest_string_t name = check_utf8(L, index);
     sdk_reserve_response(L);
     HostString text;
     HostString error;
     if (!toolscript_sandbox_tools_docs(&name, &text.text, &error.text))
-        sdk_raise(L, error.text);
+        raise_host_error(L, error.text);
     lua_pushlstring(L, reinterpret_cast<char*>(text.text.ptr), text.text.len);
+}
+
+int sdk_docs(lua_State* L)
+{
+    sdk_push_docs(L, 1);
     return 1;
 }

@@ -1,4 +1,5 @@
-//! Executes the commands in README, CONTRIBUTING and docs, and checks that the pages are complete and their links valid.
+//! Executes the commands in README, CONTRIBUTING and docs, and checks that the pages are complete and their links valid. The commands in
+//! the pages of the examples need other programs, so the checks in `tests/embedding/` execute them.
 //!
 //! Each page has a temporary directory that contains `shop.yaml` from `examples/`. A block whose first line is a comment with a file
 //! name (`-- totals.luau`, `# toolscript.toml`) becomes that file. Each `sh` block is executed there, and its standard output must equal
@@ -7,7 +8,7 @@
 //! - `<!-- run: server -->`: a server, which must print the following block on standard error and is then stopped.
 //! - `<!-- run: elsewhere: PATH -->`: not executed here, but by the file at PATH.
 //!
-//! `UPDATE_FIXTURES=1 cargo test pages` writes the outputs into the pages.
+//! `UPDATE_FIXTURES=1 cargo test documentation` writes the outputs into the pages.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::{
@@ -25,6 +26,9 @@ const TOP_PAGES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "S
 
 /// Directories whose files pages refer to in backticks.
 const SOURCES: [&str; 9] = [".ci/", ".github/", "benches/", "docs/", "examples/", "guest/", "host/", "tests/", "wit/"];
+
+/// Extensions of the source files of an example that its page refers to by name.
+const EXAMPLE_SOURCES: [&str; 6] = ["css", "html", "js", "luau", "mjs", "py"];
 
 struct Page {
     /// The path from the root of the repository.
@@ -75,7 +79,7 @@ impl Page {
                 Event::End(TagEnd::CodeBlock) => page.blocks.extend(block.take()),
                 Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
                 Event::End(TagEnd::Heading(_)) => page.anchors.extend(heading.take().map(|heading| anchor(&heading))),
-                Event::Start(Tag::Link { dest_url, .. }) => page.links.push(dest_url.into_string()),
+                Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => page.links.push(dest_url.into_string()),
                 Event::Start(Tag::Paragraph) => comment = None,
                 Event::Text(part) | Event::Code(part) if heading.is_some() => heading.iter_mut().for_each(|text| text.push_str(&part)),
                 Event::Text(part) => {
@@ -97,6 +101,13 @@ impl Page {
         let docs = docs.map(|entry| format!("docs/{}", entry.expect("an entry").file_name().to_string_lossy()));
         let docs = docs.filter(|name| name.ends_with(".md"));
         TOP_PAGES.into_iter().map(String::from).chain(docs).map(|name| Self::read(&name)).collect()
+    }
+
+    /// Reads the pages of the examples.
+    fn examples() -> Vec<Self> {
+        let examples = fs::read_dir(root().join("examples")).expect("the directory examples");
+        let pages = examples.map(|entry| format!("examples/{}/README.md", entry.expect("an entry").file_name().to_string_lossy()));
+        pages.filter(|name| root().join(name).exists()).map(|name| Self::read(&name)).collect()
     }
 
     /// Executes the commands in order. Returns the outputs that differ from the page, with their positions.
@@ -149,6 +160,22 @@ impl Block {
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn has_only_path_characters(text: &str) -> bool {
+    text.chars().all(|character| character.is_ascii_alphanumeric() || "._/-".contains(character))
+}
+
+/// Collects the files in a directory, except installed and generated ones.
+fn collect_files(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if !path.is_dir() {
+            files.push(path);
+        } else if !["node_modules", "dist", "__pycache__"].iter().any(|generated| path.ends_with(generated)) {
+            collect_files(&path, files);
+        }
+    }
 }
 
 /// Returns the anchor that GitHub gives a heading.
@@ -207,7 +234,7 @@ fn commands_print_what_the_pages_show() {
 #[test]
 fn links_and_paths_in_the_pages_exist() {
     let mut missing = Vec::new();
-    for page in Page::all() {
+    for page in Page::all().into_iter().chain(Page::examples()) {
         let directory = Path::new(&page.name).parent().expect("a directory");
         for link in page.links.iter().filter(|link| !link.contains("://")) {
             let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
@@ -217,10 +244,7 @@ fn links_and_paths_in_the_pages_exist() {
                 missing.push(format!("{}: the link {link}", page.name));
             }
         }
-        let is_path = |code: &&String| {
-            SOURCES.iter().any(|source| code.starts_with(source))
-                && code.chars().all(|character| character.is_ascii_alphanumeric() || "._/-".contains(character))
-        };
+        let is_path = |code: &&String| SOURCES.iter().any(|source| code.starts_with(source)) && has_only_path_characters(code);
         let paths = page.codes.iter().filter(is_path).filter(|path| !root().join(path).exists());
         missing.extend(paths.map(|path| format!("{}: the path {path}", page.name)));
     }
@@ -228,12 +252,29 @@ fn links_and_paths_in_the_pages_exist() {
 }
 
 #[test]
+fn the_pages_of_the_examples_name_their_source_files() {
+    let pages = Page::examples();
+    assert_eq!(pages.len(), 3);
+    let is_source = |path: &Path| path.extension().is_some_and(|extension| EXAMPLE_SOURCES.iter().any(|source| extension == *source));
+    for page in pages {
+        let mut sources = Vec::new();
+        collect_files(root().join(&page.name).parent().expect("a directory"), &mut sources);
+        sources.retain(|path| is_source(path));
+        let named: Vec<&Path> = page.codes.iter().filter(|code| has_only_path_characters(code)).map(Path::new).collect();
+        let missing: Vec<_> = named.iter().filter(|name| is_source(name) && !sources.iter().any(|path| path.ends_with(name))).collect();
+        assert!(missing.is_empty(), "{}: {missing:?} do not exist", page.name);
+        let unnamed: Vec<_> = sources.iter().filter(|path| !named.iter().any(|name| path.ends_with(name))).collect();
+        assert!(!sources.is_empty() && unnamed.is_empty(), "{} does not name {unnamed:?}", page.name);
+    }
+}
+
+#[test]
 fn rust_examples_are_tested() {
     let without_space = |text: &str| text.split_whitespace().collect::<String>();
-    let tested = without_space(include_str!("snippets.rs"));
+    let tested = without_space(include_str!("rust_examples.rs"));
     for page in Page::all() {
         for block in page.blocks.iter().filter(|block| block.language == "rust") {
-            assert!(tested.contains(&without_space(&block.text)), "{}: not in tests/cli/snippets.rs:\n{}", page.name, block.text);
+            assert!(tested.contains(&without_space(&block.text)), "{}: not in tests/cli/rust_examples.rs:\n{}", page.name, block.text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The Rust examples in README and docs, word for word: `pages.rs` checks that each of them is in this file.
+//! The Rust examples in README and docs, word for word: `documentation.rs` checks that each of them is in this file.
 
 use serde::{Deserialize, Serialize};
 use std::error::Error;
@@ -58,5 +58,37 @@ async fn functions() -> Result<(), Box<dyn Error>> {
     let script = toolscript::Script::new(r#"local today = sdk.weather.today({ city = "Oslo" }) return today.degrees"#);
     let run = engine.run(&script, toolscript::RunOptions::default()).await?;
     assert_eq!(run.outcome.decode::<i32>()?, -3);
+    Ok(())
+}
+
+#[tokio::test]
+async fn apis() -> Result<(), Box<dyn Error>> {
+    let engine = toolscript::Engine::new()?;
+    let shop = toolscript::sdk::ApiOptions::new("examples/shop.yaml").with_read_only(true);
+    let sdk = toolscript::sdk::Sdk::builder().api("shop", shop).build().await?;
+    let options = toolscript::RunOptions::default().with_functions(sdk);
+    let run = engine.run(&toolscript::Script::new("return sdk.search('money')[1].name"), options).await?;
+    assert_eq!(run.outcome.decode::<String>()?, "shop.list_transactions");
+    Ok(())
+}
+
+#[tokio::test]
+async fn mcp_server() -> Result<(), Box<dyn Error>> {
+    let directory = TempDir::new()?;
+    let data = directory.path().join("data");
+    let engine = toolscript::Engine::new()?;
+
+    let io = toolscript::engine::IoOptions::new(toolscript::Files::new(&data)?);
+    let server = toolscript::mcp::McpServer::builder(engine).io(io).build();
+    let routes = server.router(&toolscript::mcp::HttpOptions::default())?;
+    let app = axum::Router::new().route("/", axum::routing::get(|| async { "my service" })).merge(routes);
+
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    for (path, expected) in [("/", "my service"), ("/healthz", "ok")] {
+        let response = reqwest::get(format!("http://{address}{path}")).await?;
+        assert_eq!(response.text().await?.trim_end(), expected);
+    }
     Ok(())
 }

@@ -1,4 +1,4 @@
-#include "memory/allocator.h"
+#include "memory/vm_allocator.h"
 #include "memory/collector.h"
 #include "runtime/work.h"
 
