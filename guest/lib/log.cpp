@@ -1,7 +1,28 @@
 #include "lib/log.h"
+#include "lib/json/json.h"
 #include "runtime/bindings.h"
 
 #include "lualib.h"
+
+// Returns true if the value is a table that `print` shows as JSON.
+static bool is_plain_table(lua_State* L, int index)
+{
+    if (!lua_istable(L, index))
+        return false;
+    if (!luaL_getmetafield(L, index, "__tostring"))
+        return true;
+    lua_pop(L, 1);
+    return false;
+}
+
+// Pushes the value as `print` shows it, and returns that text.
+static const char* push_text(lua_State* L, int index, size_t* size)
+{
+    if (!is_plain_table(L, index))
+        return luaL_tolstring(L, index, size);
+    json_push_printed(L, index);
+    return lua_tolstring(L, -1, size);
+}
 
 static int log_print(lua_State* L)
 {
@@ -9,7 +30,7 @@ static int log_print(lua_State* L)
     size_t size = 0;
     if (count == 1)
     {
-        const char* text = luaL_tolstring(L, 1, &size);
+        const char* text = push_text(L, 1, &size);
         guest_list_u8_t line = borrow_bytes(text, size);
         toolscript_sandbox_log_line(&line);
         return 0;
@@ -21,7 +42,7 @@ static int log_print(lua_State* L)
     {
         if (index > 1)
             luaL_addchar(&buffer, '\t');
-        luaL_tolstring(L, index, nullptr);
+        push_text(L, index, nullptr);
         luaL_addvalue(&buffer);
     }
     luaL_pushresult(&buffer);

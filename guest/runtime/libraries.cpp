@@ -1,6 +1,8 @@
 #include "runtime/libraries.h"
 
+#include "lib/base64.h"
 #include "lib/clock.h"
+#include "lib/date.h"
 #include "lib/io/io.h"
 #include "lib/json/json.h"
 #include "lib/log.h"
@@ -41,6 +43,8 @@ lua_State* new_state()
         lua_setglobal(L, name);
     }
     clock_open_library(L);
+    date_open_library(L);
+    base64_open_library(L);
     log_open_library(L);
     json_open_library(L);
     sort_open_library(L);

@@ -2,7 +2,7 @@
 
 use super::{
     function::{Function, Target},
-    luau_types::pascal_case,
+    luau_types::{LARGE_INTEGER, pascal_case},
 };
 use std::fmt::Write as _;
 
@@ -28,6 +28,9 @@ pub fn function_docs(function: &Function) -> String {
         }
     };
     let mut text = format!("sdk.{}({}): {}\n{description}", function.full_name(), signature.arguments, signature.results);
+    if text.contains(LARGE_INTEGER) || definitions.contains(LARGE_INTEGER) {
+        let _ = write!(text, "\n\nAn integer of 64 bits ({LARGE_INTEGER}) is a string of digits beyond 2^53. Pass it as either.");
+    }
     if !definitions.is_empty() {
         let _ = write!(text, "\n\n{}", definitions.trim_end());
     }

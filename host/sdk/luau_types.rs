@@ -23,6 +23,9 @@ const NAMED_SCHEMAS: [&str; 3] = ["#/components/schemas/", "#/$defs/", "#/defini
 /// The type of a schema without constraints.
 const ANY: &str = "any";
 
+/// The type of an integer of 64 bits: beyond 2^53 it is a string of digits.
+pub const LARGE_INTEGER: &str = "number | string";
+
 /// The types of one document. They refer to each other by name.
 pub struct Types<'a> {
     document: &'a Document,
@@ -189,6 +192,9 @@ impl<'a> Types<'a> {
     fn convert_kind(&mut self, kind: &str, node: &Node<'_>, depth: usize) -> Type {
         match kind {
             "string" | "boolean" => Type::plain(kind),
+            "integer" if matches!(node.text("format"), "int64" | "uint64") => {
+                Type { text: LARGE_INTEGER.into(), is_compound: true, is_optional: false }
+            }
             "integer" | "number" => Type::plain("number"),
             "null" => Type { text: "nil".into(), is_compound: false, is_optional: true },
             "array" => {

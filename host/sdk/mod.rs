@@ -76,6 +76,7 @@ mod error;
 mod filter;
 mod frozen_params;
 mod function;
+mod integers;
 mod luau_types;
 mod mcp_client;
 mod names;

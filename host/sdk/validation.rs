@@ -3,7 +3,10 @@
 //! Security: a recursive schema with several branches can need exponential time for a small value. The number of references that one
 //! validation follows is limited.
 
-use super::document::{Document, change_schemas};
+use super::{
+    document::{Document, change_schemas},
+    integers,
+};
 use jsonschema::{Draft, Keyword, Registry, ValidationError, Validator};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
@@ -98,6 +101,11 @@ impl Schemas {
         Err(text)
     }
 
+    /// Rejects integers of a script that have lost digits. See [`integers`].
+    pub fn check_exact(&self, pointer: &str, value: &mut Value, root: &str) -> Result<(), String> {
+        integers::check_exact(&self.document, pointer, value, root)
+    }
+
     fn validator(&self, pointer: &str) -> Result<Arc<Validator>, String> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(validator) = compiled.get(pointer) {
@@ -173,16 +181,19 @@ fn luau_path(pointer: &str, value: &Value) -> String {
     path
 }
 
-/// Returns the value if it matches its schema. An empty table arrives as an array; it is converted if the schema wants an object.
-pub fn validated(schemas: &Schemas, schema: &str, value: Value, name: &str) -> Result<Value, String> {
-    match schemas.validate(schema, &value, name) {
-        Ok(()) => Ok(value),
-        Err(error) => {
-            let object = Value::Object(Map::new());
-            let is_empty = value.as_array().is_some_and(Vec::is_empty);
-            if is_empty && schemas.validate(schema, &object, name).is_ok() { Ok(object) } else { Err(error) }
-        }
+/// Returns the value if it matches its schema. An empty table arrives as an array; it is converted if the schema wants an object. So are
+/// strings of digits where the schema wants integers.
+pub fn validated(schemas: &Schemas, schema: &str, mut value: Value, name: &str) -> Result<Value, String> {
+    let Err(error) = schemas.validate(schema, &value, name) else { return Ok(value) };
+    let object = Value::Object(Map::new());
+    let is_empty = value.as_array().is_some_and(Vec::is_empty);
+    if is_empty && schemas.validate(schema, &object, name).is_ok() {
+        return Ok(object);
     }
+    if !integers::convert_digits(&schemas.document, schema, &mut value) {
+        return Err(error);
+    }
+    schemas.validate(schema, &value, name).map(|()| value)
 }
 
 #[cfg(test)]

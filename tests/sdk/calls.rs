@@ -15,7 +15,7 @@ fn a_script_writes_the_rows_of_an_api_to_a_file() {
         file:write("id,amount,at,note\n")
         local total = 0
         for _, row in rows do
-            local note = if row.note == json.null then "" else '"' .. row.note:gsub('"', '""') .. '"'
+            local note = if row.note == nil then "" else '"' .. row.note:gsub('"', '""') .. '"'
             file:write(("%d,%.2f,%s,%s\n"):format(row.id, row.amount, row.at, note))
             total += row.amount
         end
@@ -38,7 +38,7 @@ fn a_script_writes_the_rows_of_an_api_to_a_file() {
 fn a_function_is_called_with_or_without_the_name_of_its_api() {
     let api = ApiServer::start();
     let directory = api.directory("shop", "shop.yaml", "");
-    let script = "return sdk.shop.get_pet({ pet_id = 1 }).name, sdk.get_pet({ pet_id = 1 }).nick == json.null, (sdk.shop.remove_pet({ pet_id = 7 })).method";
+    let script = "return sdk.shop.get_pet({ pet_id = 1 }).name, sdk.get_pet({ pet_id = 1 }).nick == nil, (sdk.shop.remove_pet({ pet_id = 7 })).method";
     assert_eq!(result(&directory, script), json!(["Mia", true, "DELETE"]));
     let names = "local names = {} for name in sdk.shop do table.insert(names, name) end table.sort(names) return names";
     assert_eq!(result(&directory, names), json!(["create_pet", "get_pet", "list_pets", "list_transactions", "remove_pet"]));

@@ -9,6 +9,8 @@ mod egress;
 #[cfg(target_os = "linux")]
 mod hostile_scripts;
 #[cfg(target_os = "linux")]
+mod large_integers;
+#[cfg(target_os = "linux")]
 mod library;
 #[cfg(target_os = "linux")]
 mod mcp_servers;

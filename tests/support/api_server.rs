@@ -181,6 +181,10 @@ async fn respond(State(shared): State<Shared>, request: Request) -> Response {
         "/answer/picture" => ([(header::CONTENT_TYPE, "image/png")], Bytes::from_iter(0..=255)).into_response(),
         "/answer/text" => ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], "<p>hellö</p>").into_response(),
         "/answer/nothing" => StatusCode::NO_CONTENT.into_response(),
+        "/answer/large" => {
+            let text = r#"{"id":1234567890123456789,"parents":[9007199254740993,9007199254740992],"code":null}"#;
+            ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+        }
         "/answer/null" => json_response(&Value::Null),
         "/answer/no_json" => ([(header::CONTENT_TYPE, "application/json")], "{oops").into_response(),
         "/answer/cookie" => ([(header::SET_COOKIE, "session=secret-cookie"), (header::ETAG, "\"7\"")], "ok").into_response(),

@@ -89,6 +89,11 @@ int io_list(lua_State* L)
 {
     size_t size = 1;
     const char* path = luaL_optlstring(L, 1, ".", &size);
+    if (size == 0)
+    {
+        path = ".";
+        size = 1;
+    }
     // The host cannot start a collection when it allocates the names.
     collect_to_fit(L, kListingReserve);
     Listing listing(borrow_bytes(path, size));

@@ -1,4 +1,5 @@
 #include "lib/json/json.h"
+#include "lib/json/scanner.h"
 #include "lib/json/text_buffer.h"
 #include "runtime/utf8.h"
 
@@ -9,15 +10,13 @@
 namespace
 {
 
-// A strict parser, which reports the line and column of an error.
-class Decoder
+// A strict parser.
+class Decoder : Scanner
 {
 public:
-    Decoder(lua_State* L, const char* text, size_t size)
-        : L(L)
-        , start(text)
-        , at(text)
-        , end(text + size)
+    Decoder(lua_State* L, const char* text, size_t size, JsonNull null)
+        : Scanner(L, text, size)
+        , keeps_null(null == JsonNull::keep)
         , scratch(L)
     {
     }
@@ -25,17 +24,20 @@ public:
     void parse_document()
     {
         skip_space();
-        parse_value(0);
+        if (at < end && *at == 'n' && !keeps_null)
+        {
+            skip_word("null");
+            lua_pushnil(L);
+        }
+        else
+            parse_value(0);
         skip_space();
         if (at != end)
             fail("expected the end of the text");
     }
 
 private:
-    lua_State* L;
-    const char* start;
-    const char* at;
-    const char* end;
+    bool keeps_null;
     TextBuffer scratch; // the string that is being decoded
 
     void parse_value(int depth)
@@ -83,6 +85,7 @@ private:
             at++;
             return json_mark_object(L, -1);
         }
+        bool has_null = false;
         for (;;)
         {
             if (at == end || *at != '"')
@@ -93,11 +96,43 @@ private:
                 fail("expected ':'");
             at++;
             skip_space();
-            parse_value(depth + 1);
-            lua_rawset(L, -3);
+            if (at < end && *at == 'n' && !keeps_null)
+            {
+                skip_word("null");
+                has_null = true;
+                remove_key();
+            }
+            else
+            {
+                parse_value(depth + 1);
+                lua_rawset(L, -3);
+            }
             if (!take_comma('}', "expected ',' or '}'"))
-                return;
+                break;
         }
+        // A table whose fields are all nil would be encoded as an array.
+        if (has_null && is_empty_table())
+            json_mark_object(L, -1);
+    }
+
+    // Pops the key on top of the stack and removes it from the table below. It exists only if the text contains it twice.
+    void remove_key()
+    {
+        lua_pushvalue(L, -1);
+        bool exists = lua_rawget(L, -3) != LUA_TNIL;
+        lua_pop(L, 1);
+        if (!exists)
+            return lua_pop(L, 1);
+        lua_pushnil(L);
+        lua_rawset(L, -3);
+    }
+
+    bool is_empty_table()
+    {
+        if (lua_rawiter(L, -1, 0) < 0)
+            return true;
+        lua_pop(L, 2);
+        return false;
     }
 
     void parse_array(int depth)
@@ -130,25 +165,6 @@ private:
         return comma;
     }
 
-    void skip_word(const char* text)
-    {
-        const char* begin = at;
-        for (; *text; text++, at++)
-            if (at == end || *at != *text)
-            {
-                at = begin;
-                fail("expected a value");
-            }
-    }
-
-    bool skip_digits()
-    {
-        const char* begin = at;
-        while (at < end && *at >= '0' && *at <= '9')
-            at++;
-        return at > begin;
-    }
-
     void parse_number()
     {
         const char* begin = at;
@@ -165,7 +181,9 @@ private:
             at = first;
             fail("a number must not start with 0");
         }
-        if (at < end && *at == '.')
+        if (at == end || (*at != '.' && *at != 'e' && *at != 'E'))
+            return push_integer(begin, first);
+        if (*at == '.')
         {
             at++;
             if (!skip_digits())
@@ -186,6 +204,22 @@ private:
             fail("the number is too large");
         }
         lua_pushnumber(L, number);
+    }
+
+    // Pushes the integer from `begin` to `at`, whose digits start at `first`. A double cannot hold every integer beyond 2^53, so those become
+    // strings.
+    void push_integer(const char* begin, const char* first)
+    {
+        constexpr int kMaxDigits = 16;
+        constexpr uint64_t kMaxInteger = uint64_t(1) << 53;
+        if (at - first > kMaxDigits)
+            return lua_pushlstring(L, begin, at - begin);
+        uint64_t value = 0;
+        for (const char* digit = first; digit < at; digit++)
+            value = value * 10 + uint64_t(*digit - '0');
+        if (value > kMaxInteger)
+            return lua_pushlstring(L, begin, at - begin);
+        lua_pushnumber(L, first > begin ? -double(value) : double(value));
     }
 
     unsigned parse_hex()
@@ -282,30 +316,11 @@ private:
         at++;
         scratch.push();
     }
-
-    void skip_space()
-    {
-        while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
-            at++;
-    }
-
-    [[noreturn]] void fail(const char* reason)
-    {
-        int line = 1;
-        const char* line_start = start;
-        for (const char* scan = start; scan < at; scan++)
-            if (*scan == '\n')
-            {
-                line++;
-                line_start = scan + 1;
-            }
-        luaL_error(L, "json.decode: %s at line %d, column %d", reason, line, int(at - line_start) + 1);
-    }
 };
 
 } // namespace
 
-void json_push_decoded(lua_State* L, const char* text, size_t size)
+void json_push_decoded(lua_State* L, const char* text, size_t size, JsonNull null)
 {
-    Decoder(L, text, size).parse_document();
+    Decoder(L, text, size, null).parse_document();
 }

@@ -1,10 +1,7 @@
+#include "lib/json/escape.h"
 #include "lib/json/json.h"
-#include "lib/json/text_buffer.h"
-#include "runtime/utf8.h"
 
-#include "lapi.h"
 #include "lnumutils.h"
-#include "lobject.h"
 #include "lualib.h"
 
 #include <charconv>
@@ -29,10 +26,11 @@ struct Step
 class Encoder
 {
 public:
-    Encoder(lua_State* L, const char* root)
+    Encoder(lua_State* L, const char* root, int indent)
         : text(L)
         , L(L)
         , root(root)
+        , indent(indent)
     {
     }
 
@@ -66,6 +64,7 @@ public:
 private:
     lua_State* L;
     const char* root;
+    int indent;
 
     void write_number(double number, const Step* step)
     {
@@ -84,41 +83,7 @@ private:
 
     void write_string(const char* bytes, size_t size, const Step* step)
     {
-        static const char kHex[] = "0123456789abcdef";
-        const unsigned char* at = reinterpret_cast<const unsigned char*>(bytes);
-        const unsigned char* end = at + size;
-        text.reserve(size + 2);
-        text.add('"');
-        while (at < end)
-        {
-            const unsigned char* plain = at;
-            while (at < end && *at >= 0x20 && *at < 0x80 && *at != '"' && *at != '\\')
-                at++;
-            text.add(reinterpret_cast<const char*>(plain), at - plain);
-            if (at == end)
-                break;
-            if (*at >= 0x80)
-            {
-                size_t length = utf8_length(at, end);
-                if (length == 0)
-                    fail(step, "is not UTF-8", "");
-                text.add(reinterpret_cast<const char*>(at), length);
-                at += length;
-                continue;
-            }
-            char escape = *at == '"' || *at == '\\' ? char(*at) : *at == '\n' ? 'n' : *at == '\r' ? 'r' : *at == '\t' ? 't' : 0;
-            text.add('\\');
-            if (escape)
-                text.add(escape);
-            else
-            {
-                text.add("u00", 3);
-                text.add(kHex[*at >> 4]);
-                text.add(kHex[*at & 15]);
-            }
-            at++;
-        }
-        text.add('"');
+        add_json_string(text, bytes, size, [=, this] { fail(step, "is not UTF-8", ""); });
     }
 
     void write_table(int index, const Step* step, int depth)
@@ -133,40 +98,22 @@ private:
             luaD_throw(L, LUA_ERRMEM);
 
         int count = lua_objlen(L, index);
-        bool is_object = json_is_object(L, index);
-        if (!is_object && count > 0 && is_sequence(index, count))
-            return write_array(index, count, pointer, step, depth);
-        if (!is_object && lua_rawiter(L, index, 0) < 0)
-            return text.add("[]", 2);
-        lua_settop(L, index);
-        write_object(index, pointer, step, depth);
+        if (json_is_array(L, index, count))
+            write_array(index, count, pointer, step, depth);
+        else
+            write_object(index, pointer, step, depth);
     }
 
-    // Returns true if the keys are exactly 1 to `count`.
-    bool is_sequence(int index, int count)
+    // Starts a line at this depth.
+    void break_line(int depth)
     {
-        const LuaTable* table = hvalue(luaA_toobject(L, index));
-        if (count <= table->sizearray)
-        {
-            for (int position = 0; position < count; position++)
-                if (ttisnil(&table->array[position]))
-                    return false;
-            bool has_no_other_keys = lua_rawiter(L, index, count) < 0;
-            lua_settop(L, index);
-            return has_no_other_keys;
-        }
-        int found = 0;
-        for (int iterator = 0; (iterator = lua_rawiter(L, index, iterator)) >= 0; lua_pop(L, 2))
-        {
-            double key = lua_type(L, -2) == LUA_TNUMBER ? lua_tonumber(L, -2) : 0;
-            if (key < 1 || key > count || key != std::trunc(key))
-            {
-                lua_pop(L, 2);
-                return false;
-            }
-            found++;
-        }
-        return found == count;
+        if (indent == kCompactJson)
+            return;
+        size_t spaces = size_t(indent) * size_t(depth);
+        text.reserve(spaces + 1);
+        text.data[text.size] = '\n';
+        memset(text.data + text.size + 1, ' ', spaces);
+        text.size += spaces + 1;
     }
 
     void write_array(int index, int count, const void* pointer, const Step* outer, int depth)
@@ -177,10 +124,13 @@ private:
             lua_rawgeti(L, index, position);
             if (position > 1)
                 text.add(',');
+            break_line(depth + 1);
             Step step = {outer, pointer, nullptr, 0, double(position)};
             write_value(index + 1, &step, depth + 1);
             lua_pop(L, 1);
         }
+        if (count > 0)
+            break_line(depth);
         text.add(']');
     }
 
@@ -193,11 +143,16 @@ private:
             if (!first)
                 text.add(',');
             first = false;
+            break_line(depth + 1);
             Step step = {outer, pointer, nullptr, 0, 0};
             write_key(index, &step);
             text.add(':');
+            if (indent != kCompactJson)
+                text.add(' ');
             write_value(index + 2, &step, depth + 1);
         }
+        if (!first)
+            break_line(depth);
         text.add('}');
     }
 
@@ -266,10 +221,10 @@ private:
 
 } // namespace
 
-void json_push_encoded(lua_State* L, int index, const char* root)
+void json_push_encoded(lua_State* L, int index, const char* root, int indent)
 {
     lua_pushvalue(L, index);
-    Encoder encoder(L, root);
+    Encoder encoder(L, root, indent);
     encoder.write_value(lua_gettop(L), nullptr, 0);
     encoder.text.push();
     lua_remove(L, -2);

@@ -3,6 +3,8 @@
 
 #include "lualib.h"
 
+#include <string.h>
+
 // The registry keys of `json.null` and of the metatable that marks objects.
 static char null_key;
 static char object_key;
@@ -45,10 +47,52 @@ bool json_is_object(lua_State* L, int index)
     return equal;
 }
 
+// Returns true if the second argument is a table of options. A number after a string is the count that `string.gsub` returns beside its text.
+static bool has_options(lua_State* L)
+{
+    if (lua_isnoneornil(L, 2) || (lua_type(L, 1) == LUA_TSTRING && lua_type(L, 2) == LUA_TNUMBER))
+        return false;
+    luaL_checktype(L, 2, LUA_TTABLE);
+    return true;
+}
+
+// Raises an error if the options in the second argument have another key than `known`. Pushes the value of that key.
+static void push_only_option(lua_State* L, const char* function, const char* known)
+{
+    for (int iterator = 0; (iterator = lua_rawiter(L, 2, iterator)) >= 0; lua_pop(L, 2))
+    {
+        const char* key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : nullptr;
+        if (!key)
+            luaL_error(L, "%s: an option has a key that is a %s; the only option is '%s'", function, luaL_typename(L, -2), known);
+        if (strcmp(key, known) != 0)
+            luaL_error(L, "%s: unknown option '%s'; the only option is '%s'", function, key, known);
+    }
+    lua_rawgetfield(L, 2, known);
+}
+
+// Returns the number of spaces that the options of `json.encode` demand.
+static int to_indent(lua_State* L)
+{
+    constexpr int kDefaultIndent = 2;
+    constexpr int kMaxIndent = 16;
+    if (!has_options(L))
+        return kCompactJson;
+    push_only_option(L, "json.encode", "indent");
+    if (lua_isnil(L, -1))
+        return kCompactJson;
+    if (lua_isboolean(L, -1))
+        return lua_toboolean(L, -1) ? kDefaultIndent : kCompactJson;
+    double spaces = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : -1;
+    if (!(spaces >= 0 && spaces <= kMaxIndent) || spaces != int(spaces))
+        luaL_error(L, "json.encode: indent must be true, false or a number of spaces from 0 to %d", kMaxIndent);
+    return int(spaces);
+}
+
 static int json_encode(lua_State* L)
 {
     luaL_checkany(L, 1);
-    json_push_encoded(L, 1, "value");
+    int indent = to_indent(L);
+    json_push_encoded(L, 1, "value", indent);
     return 1;
 }
 
@@ -56,7 +100,15 @@ static int json_decode(lua_State* L)
 {
     size_t size = 0;
     const char* text = luaL_checklstring(L, 1, &size);
-    json_push_decoded(L, text, size);
+    JsonNull null = JsonNull::to_nil;
+    if (has_options(L))
+    {
+        push_only_option(L, "json.decode", "null");
+        if (!lua_isnil(L, -1) && !json_is_null(L, lua_gettop(L)))
+            luaL_error(L, "json.decode: the option 'null' must be json.null");
+        null = lua_isnil(L, -1) ? JsonNull::to_nil : JsonNull::keep;
+    }
+    json_push_decoded(L, text, size, null);
     return 1;
 }
 

@@ -72,14 +72,9 @@ guest_string_t check_utf8(lua_State* L, int index)
     return borrow_string(text, size);
 }
 
-// Pushes nil if the whole text is null. A null inside a value becomes `json.null`.
 void push_json(lua_State* L, const guest_string_t& json)
 {
-    const char* text = reinterpret_cast<char*>(json.ptr);
-    if (json.len == 4 && memcmp(text, "null", 4) == 0)
-        lua_pushnil(L);
-    else
-        json_push_decoded(L, text, json.len);
+    json_push_decoded(L, reinterpret_cast<char*>(json.ptr), json.len);
 }
 
 // Converts the argument at this index. JSON text that it refers to is pushed and must stay on the stack.

@@ -66,6 +66,7 @@ impl UpstreamTool {
             Value::Array(values) if values.is_empty() => Value::Object(Map::new()),
             other => other,
         };
+        self.schemas.check_exact("", &mut value, "arguments")?;
         if let Value::Object(fields) = &mut value {
             self.frozen.insert_into(fields, Some(&self.input.root()))?;
         }

@@ -26,7 +26,7 @@ pub fn set_body(api: &Api, expected: &RequestBody, body: FunctionValue, request:
     let is_form = kind == "application/x-www-form-urlencoded";
     let is_multipart = kind == "multipart/form-data";
     let is_structured = is_json(&kind) || is_form || is_multipart;
-    let value = match body {
+    let mut value = match body {
         FunctionValue::Bytes(_) if is_structured => return Err("the body must be a table, not a buffer".into()),
         FunctionValue::Bytes(bytes) => return set_bytes(request, &expected.media_type, bytes),
         FunctionValue::Json(json) => argument_size::parse(&json).map_err(|error| format!("body: {error}"))?,
@@ -34,6 +34,9 @@ pub fn set_body(api: &Api, expected: &RequestBody, body: FunctionValue, request:
     if !is_structured {
         let Value::String(text) = value else { return Err(format!("the body is {kind}; pass a string or a buffer")) };
         return set_bytes(request, &expected.media_type, text.into_bytes());
+    }
+    if let Some(schema) = &expected.schema {
+        api.schemas.check_exact(schema, &mut value, "body")?;
     }
     let value = with_frozen_fields(api, expected, value)?;
     let value = match &expected.schema {

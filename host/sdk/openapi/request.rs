@@ -31,6 +31,11 @@ pub fn build(api: &Api, operation: &Operation, arguments: Vec<FunctionValue>) ->
     rename_keys(api, operation, &mut parameters);
     check_names(api, operation, &parameters)?;
     for parameter in &operation.parameters {
+        if let (Some(schema), Some(value)) = (&parameter.schema, parameters.get_mut(&parameter.name)) {
+            api.schemas.check_exact(schema, value, &parameter.name)?;
+        }
+    }
+    for parameter in &operation.parameters {
         if let Some(value) = api.frozen_value(parameter) {
             parameters.insert(parameter.name.clone(), value.clone());
         }

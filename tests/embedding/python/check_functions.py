@@ -45,8 +45,8 @@ def check_results(sandbox: Sandbox) -> None:
         return sandbox.run(source, functions=FUNCTIONS)["result"]
 
     expect(result("return sdk.add(40, 2)"), 42, "result of a function")
-    echoed = result("return sdk.deep.echo{ a = { 1, 'ä\\0' }, b = json.null }")
-    expect(echoed, {"a": [1, "ä\0"], "b": None}, "JSON round trip")
+    echoed = result("return sdk.deep.echo{ a = { 1, 'ä\\0' }, b = { json.null }, c = json.null }")
+    expect(echoed, {"a": [1, "ä\0"], "b": [None]}, "JSON round trip; null in an object is nil")
     expect(result("return sdk.reverse(buffer.fromstring('\\1\\2\\255')):byte(1, 3)"), [255, 2, 1], "bytes round trip")
     several = sandbox.run("return sdk.all{ { sdk.old.story }, { sdk.old.story } }", functions={"old.story": story})["result"]
     expect(several, [[], []], "several calls in one batch")
