@@ -7,6 +7,7 @@ mod cli;
 mod embedding;
 mod engine;
 mod files;
+mod first_try;
 mod mcp;
 mod sandbox;
 mod sdk;
