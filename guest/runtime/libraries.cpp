@@ -6,6 +6,7 @@
 #include "lib/io/io.h"
 #include "lib/json/json.h"
 #include "lib/log.h"
+#include "lib/modules.h"
 #include "lib/sdk/sdk.h"
 #include "lib/sort.h"
 #include "memory/vm_allocator.h"
@@ -49,6 +50,7 @@ lua_State* new_state()
     json_open_library(L);
     sort_open_library(L);
     io_open_library(L);
+    modules_open_library(L);
     sdk_open_library(L);
 
     luaL_sandbox(L);

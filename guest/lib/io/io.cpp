@@ -156,6 +156,7 @@ void io_configure(lua_State* L, const toolscript_sandbox_types_refusals_t* refus
     lua_pushvalue(L, LUA_GLOBALSINDEX);
     remove_field(L, "io");
     remove_field(L, "file");
+    remove_field(L, "require");
     lua_getfield(L, -1, "os");
     remove_field(L, "remove");
     lua_pop(L, 2);
