@@ -6,5 +6,6 @@ mod functions;
 mod globals;
 mod isolation;
 mod limits;
+mod messages;
 mod numbers;
 mod stopped;
