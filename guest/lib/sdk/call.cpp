@@ -175,6 +175,7 @@ void sdk_reserve_response(lua_State* L)
 
 int sdk_call(lua_State* L)
 {
+    sdk_check_dot(L, lua_tostring(L, lua_upvalueindex(1)));
     int count = lua_gettop(L);
     luaL_checkstack(L, count + 8, "too many arguments");
     size_t size = sizeof(toolscript_sandbox_tools_value_t) * (size_t(count) + 1);
@@ -196,6 +197,7 @@ int sdk_call(lua_State* L)
 
 int sdk_all(lua_State* L)
 {
+    sdk_check_dot(L, "all");
     luaL_checktype(L, 1, LUA_TTABLE);
     bool should_return_errors = returns_errors(L);
     lua_settop(L, 1);
@@ -238,6 +240,7 @@ int sdk_all(lua_State* L)
 
 int sdk_search(lua_State* L)
 {
+    sdk_check_dot(L, "search");
     guest_string_t query = sdk_check_utf8(L, 1);
     sdk_reserve_response(L);
     HostString found;
@@ -248,6 +251,7 @@ int sdk_search(lua_State* L)
 
 int sdk_docs(lua_State* L)
 {
+    sdk_check_dot(L, "docs");
     guest_string_t name = sdk_check_utf8(L, 1);
     sdk_reserve_response(L);
     HostString text;
