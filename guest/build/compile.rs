@@ -37,6 +37,10 @@ const CXX: &[&str] = &[
 /// The files of Luau that use the faster versions of C library functions in `libc/fast_paths.h`.
 const FAST_PATHS: [&str; 2] = ["lstrlib.cpp", "lobject.cpp"];
 
+/// The functions of `ldebug.cpp` that `runtime/type_errors.cpp` replaces. The originals get another name, and the linker drops them.
+const REPLACED_ERRORS: [&str; 7] =
+    ["luaG_typeerrorL", "luaG_forerrorL", "luaG_concaterror", "luaG_aritherror", "luaG_ordererror", "luaG_indexerror", "luaG_methoderror"];
+
 /// The size of the C stack. Luau must reach its own limits (200 C calls, 400 levels of nesting) before the stack overflows.
 const STACK_SIZE: usize = 1 << 20;
 
@@ -121,6 +125,9 @@ fn luau_units(luau: &Luau) -> Result<Vec<Unit>> {
         }
         if FAST_PATHS.iter().any(|name| source.ends_with(name)) {
             flags.extend(["-include".into(), guest.join("libc/fast_paths.h").display().to_string()]);
+        }
+        if source.ends_with("ldebug.cpp") {
+            flags.extend(REPLACED_ERRORS.iter().map(|name| format!("-D{name}=replaced_{name}")));
         }
         Unit { source, flags, part: Part::Both }
     });

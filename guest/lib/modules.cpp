@@ -3,13 +3,15 @@
 #include "lib/io/read.h"
 #include "lib/json/text_buffer.h"
 #include "lib/module_path.h"
+#include "runtime/compile.h"
 #include "runtime/utf8.h"
 
 #include "ldebug.h"
-#include "luacode.h"
 #include "lualib.h"
 
-#include <exception>
+#include <new>
+#include <string.h>
+#include <string>
 
 namespace
 {
@@ -111,24 +113,26 @@ void load_module(lua_State* L, lua_State* module)
         text += 3;
         size -= 3;
     }
-    lua_CompileOptions options = {};
-    options.optimizationLevel = 2;
-    options.debugLevel = 1;
-    char* bytecode = nullptr;
-    size_t bytecode_size = 0;
+    const char* chunk_name = lua_tostring(L, -2);
+    std::string bytecode;
+    std::string message;
+    bool is_compiled = false;
+    bool is_out_of_memory = false;
     try
     {
-        bytecode = luau_compile(text, size, &options, &bytecode_size);
+        is_compiled = compile_source(std::string(text, size), chunk_name + 1, bytecode, message);
+        if (!is_compiled)
+            lua_pushlstring(L, message.data(), message.size());
     }
-    catch (std::exception&)
+    catch (std::bad_alloc&)
     {
-        // The compiler throws when memory runs out.
+        is_out_of_memory = true;
     }
-    if (!bytecode)
+    if (is_out_of_memory)
         luaD_throw(L, LUA_ERRMEM);
-    int status = luau_load(module, lua_tostring(L, -2), bytecode, bytecode_size, 0);
-    free(bytecode);
-    if (status == 0)
+    if (!is_compiled)
+        lua_error(L);
+    if (luau_load(module, chunk_name, bytecode.data(), bytecode.size(), 0) == 0)
         return;
     if (strcmp(lua_tostring(module, -1), LUA_MEMERRMSG) == 0)
         luaD_throw(L, LUA_ERRMEM);

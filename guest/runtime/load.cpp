@@ -1,15 +1,15 @@
 #include "runtime/load.h"
+#include "runtime/compile.h"
 #include "runtime/failure.h"
 #include "runtime/utf8.h"
 
 #include "ldebug.h"
-#include "luacode.h"
 #include "lualib.h"
 
 #include <exception>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <string>
 
 namespace
 {
@@ -19,6 +19,8 @@ bool check_text(const uint8_t* text, size_t size, guest_failure_t* failure)
 {
     if (size > 0 && (text[0] < '\t' || text[0] == 0x1b))
         return fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_SYNTAX, "script:1: the script is bytecode or other binary data, not Luau source text");
+    if (is_utf8({reinterpret_cast<const char*>(text), size}))
+        return true;
     int line = 1;
     for (const uint8_t *at = text, *end = text + size; at < end;)
     {
@@ -49,24 +51,18 @@ void skip_prefix(uint8_t*& text, size_t& size)
 
 bool compile_and_load(lua_State* thread, const uint8_t* script, size_t size, guest_failure_t* failure)
 {
-    lua_CompileOptions options = {};
-    options.optimizationLevel = 2;
-    options.debugLevel = 1;
-    char* bytecode = nullptr;
-    size_t bytecode_size = 0;
+    std::string bytecode;
     try
     {
-        bytecode = luau_compile(reinterpret_cast<const char*>(script), size, &options, &bytecode_size);
+        std::string message;
+        if (!compile_source(std::string(reinterpret_cast<const char*>(script), size), "script", bytecode, message))
+            return fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_SYNTAX, message.data(), message.size());
     }
     catch (std::exception&)
     {
-        // The compiler throws when memory runs out.
-    }
-    if (!bytecode)
         return fail_out_of_memory(failure);
-    int status = luau_load(thread, "=script", bytecode, bytecode_size, 0);
-    free(bytecode);
-    if (status == 0)
+    }
+    if (luau_load(thread, "=script", bytecode.data(), bytecode.size(), 0) == 0)
         return true;
     size_t message_size = 0;
     const char* message = lua_tolstring(thread, -1, &message_size);

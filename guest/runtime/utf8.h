@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <string_view>
 
 // Returns the length of the UTF-8 sequence at `at`, or 0 if it is invalid. Rejects overlong forms, surrogates and code points above U+10FFFF.
@@ -28,6 +29,12 @@ inline bool is_utf8(std::string_view text)
     const unsigned char* at = reinterpret_cast<const unsigned char*>(text.data());
     for (const unsigned char* end = at + text.size(); at < end;)
     {
+        // Most texts are ASCII, of which eight bytes are checked at once.
+        uint64_t block;
+        while (end - at >= ptrdiff_t(sizeof(block)) && (memcpy(&block, at, sizeof(block)), (block & 0x8080808080808080) == 0))
+            at += sizeof(block);
+        if (at == end)
+            break;
         size_t length = utf8_length(at, end);
         if (length == 0)
             return false;

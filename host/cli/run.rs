@@ -68,7 +68,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
     };
     let cancellation = CancellationToken::new();
-    runtime.spawn(signals::cancel_on_signal(cancellation.clone()));
+    let in_runtime = runtime.enter();
+    tokio::spawn(signals::cancel_on_signal(cancellation.clone()));
+    drop(in_runtime);
 
     let (listener, printing) = if arguments.json {
         (None, None)

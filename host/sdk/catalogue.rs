@@ -13,6 +13,8 @@ pub struct Catalogue {
     /// Sorted by source.
     functions: Vec<Arc<Function>>,
     by_name: BTreeMap<String, Arc<Function>>,
+    /// By the names in specifications and on MCP servers, unless a function has that name. They are not listed.
+    by_original_name: BTreeMap<String, Arc<Function>>,
     index: OnceLock<SearchIndex>,
 }
 
@@ -31,7 +33,8 @@ impl Catalogue {
                 by_name.insert(function.name.clone(), Arc::clone(function));
             }
         }
-        Self { by_name, functions, index: OnceLock::new() }
+        let by_original_name = by_original_name(&functions, &by_name, sources);
+        Self { by_name, by_original_name, functions, index: OnceLock::new() }
     }
 
     pub fn functions(&self) -> &[Arc<Function>] {
@@ -44,7 +47,7 @@ impl Catalogue {
     }
 
     pub fn get(&self, name: &str) -> Option<&Arc<Function>> {
-        self.by_name.get(name)
+        self.by_name.get(name).or_else(|| self.by_original_name.get(name))
     }
 
     /// Returns the functions that match words, best match first.
@@ -52,4 +55,27 @@ impl Catalogue {
         let index = self.index.get_or_init(|| SearchIndex::new(&self.functions));
         index.search(query).into_iter().filter_map(|position| self.functions.get(position)).collect()
     }
+}
+
+/// Returns the functions as `source.original`, and as `original` alone. Names that two functions would have are left out, and so are names of
+/// functions, sources and reserved names.
+fn by_original_name(
+    functions: &[Arc<Function>],
+    by_name: &BTreeMap<String, Arc<Function>>,
+    sources: &BTreeSet<String>,
+) -> BTreeMap<String, Arc<Function>> {
+    let mut found: BTreeMap<String, Option<Arc<Function>>> = BTreeMap::new();
+    for function in functions {
+        let original = function.original_name();
+        if original.is_empty() || original == function.name {
+            continue;
+        }
+        for name in [format!("{}.{original}", function.source), original.to_owned()] {
+            let is_free = !by_name.contains_key(&name) && !sources.contains(&name) && !RESERVED_NAMES.contains(&name.as_str());
+            if is_free {
+                found.entry(name).and_modify(|entry| *entry = None).or_insert_with(|| Some(Arc::clone(function)));
+            }
+        }
+    }
+    found.into_iter().filter_map(|(name, function)| Some((name, function?))).collect()
 }

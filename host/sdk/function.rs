@@ -51,6 +51,14 @@ impl Function {
         format!("{}.{}", self.source, self.name)
     }
 
+    /// Returns the name in the specification or on the MCP server, such as `listPets`. Empty if the operation has none.
+    pub(super) fn original_name(&self) -> &str {
+        match &self.target {
+            Target::Operation(_, operation) => &operation.id,
+            Target::Tool(_, tool) => &tool.upstream_name,
+        }
+    }
+
     /// Returns the tags of the operation. A tool has none.
     #[must_use]
     pub fn tags(&self) -> &[String] {

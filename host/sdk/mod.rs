@@ -86,6 +86,7 @@ mod provider;
 mod search;
 mod secret;
 mod session;
+mod similar;
 mod validation;
 
 pub use builder::{Note, SdkBuilder};

@@ -9,6 +9,7 @@ use super::{
     mcp_client::UpstreamServer,
     openapi::Api,
     session::RunCredentials,
+    similar,
 };
 use crate::functions::{BoxFuture, FunctionCall, FunctionProvider, FunctionResponse};
 use serde::Serialize;
@@ -20,6 +21,9 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
 };
+
+/// The number of names that the error for a wrong name lists.
+const MAX_SIMILAR: usize = 3;
 
 /// The functions of APIs and MCP servers.
 ///
@@ -207,11 +211,33 @@ impl Sdk {
         if let Some(failure) = server.and_then(|server| server.failure()) {
             return LookupError(format!("'{name}' is not available: the MCP server '{source}' is down: {}", failure.public));
         }
-        let similar: Vec<String> = self.search_functions(name).iter().take(3).map(|function| function.full_name()).collect();
-        LookupError(match similar.as_slice() {
+        LookupError(match self.similar_names(name).as_slice() {
             [] => format!("there is no function '{name}'; use sdk.search to find functions"),
             names => format!("there is no function '{name}'; did you mean {}?", names.join(", ")),
         })
+    }
+
+    /// Returns up to three names that a wrong name may stand for: those with the fewest different characters, then those that a search finds.
+    fn similar_names(&self, name: &str) -> Vec<String> {
+        let (source, last) = name.rsplit_once('.').map_or((None, name), |(source, last)| (Some(source), last));
+        let catalogue = self.catalogue();
+        let is_source =
+            |known: &str| self.apis.iter().any(|api| api.name == known) || self.servers.iter().any(|server| server.name == known);
+        let source = source.filter(|source| is_source(source));
+        let functions = catalogue.functions().iter().filter(|function| source.is_none_or(|source| function.source == source));
+        let functions = functions.filter_map(|function| Some((similar::distance(last, &function.name)?, function.full_name())));
+        let sources = self.apis.iter().map(|api| &api.name).chain(self.servers.iter().map(|server| &server.name));
+        let sources = sources.filter(|_| source.is_none()).filter_map(|known| Some((similar::distance(last, known)?, known.clone())));
+        let mut near: Vec<(usize, String)> = functions.chain(sources).collect();
+        near.sort();
+        let mut names: Vec<String> = near.into_iter().map(|(_, name)| name).take(MAX_SIMILAR).collect();
+        for function in catalogue.search(name) {
+            let full_name = function.full_name();
+            if names.len() < MAX_SIMILAR && !names.contains(&full_name) {
+                names.push(full_name);
+            }
+        }
+        names
     }
 
     /// Closes the connections to MCP servers, and asks the programs that were started to exit.

@@ -7,4 +7,5 @@ mod globals;
 mod hostile_scripts;
 mod isolation;
 mod limits;
+mod messages;
 mod numbers;

@@ -50,6 +50,54 @@ fn a_function_is_called_with_or_without_the_name_of_its_api() {
 }
 
 #[test]
+fn a_misspelled_name_lists_the_nearest_names() {
+    let api = ApiServer::start();
+    let directory = api.directory("shop", "shop.yaml", "");
+    for (script, error) in [
+        ("sdk.shop.list_transaction()", "'shop.list_transaction'; did you mean shop.list_transactions"),
+        ("sdk.gte_pet()", "'gte_pet'; did you mean shop.get_pet"),
+        ("sdk.shop.createPets()", "'shop.createPets'; did you mean shop.create_pet"),
+        ("sdk.shp.list_pets()", "'shp'; did you mean shop"),
+    ] {
+        let message = message(&directory, script);
+        assert!(message.starts_with(&format!("script:1: there is no function {error}")), "{message}");
+    }
+}
+
+#[test]
+fn operation_ids_are_names_too() {
+    let api = ApiServer::start();
+    let directory = api.directory("shop", "shop.yaml", "");
+    let script = "local f = sdk.shop.removePet local id = { pet_id = 7 }
+        return (f(id)).method, (sdk.removePet(id)).method, f == sdk.shop.removePet, (sdk.all({ { sdk.removePet, id } }))[1].method, sdk.shop['get-pet']({ pet_id = 1 }).name";
+    assert_eq!(result(&directory, script), json!(["DELETE", "DELETE", true, "DELETE", "Mia"]));
+    // Only the names in snake case are listed.
+    let names = "local count = 0 local _ = sdk.shop.removePet for name in sdk.shop do count += 1 end return count";
+    assert_eq!(result(&directory, names), json!(5));
+    let message = message(&directory, "sdk.shop.removePet({})");
+    assert!(message.starts_with("script:1: shop.remove_pet: "), "{message}");
+}
+
+#[test]
+fn a_call_with_a_colon_says_to_use_a_dot() {
+    let api = ApiServer::start();
+    let directory = api.directory("shop", "shop.yaml", "");
+    for (script, name) in [
+        ("sdk.shop:get_pet({ pet_id = 1 })", "shop.get_pet"),
+        ("sdk:get_pet({ pet_id = 1 })", "get_pet"),
+        ("sdk.shop:removePet({ pet_id = 1 })", "shop.removePet"),
+        ("sdk:all({})", "all"),
+        ("sdk:search('pets')", "search"),
+        ("sdk:docs('shop')", "docs"),
+    ] {
+        assert_eq!(message(&directory, script), format!("script:1: {name}: call it with a dot: sdk.{name}(...)"));
+    }
+    // A frozen table of the script is an argument like any other.
+    assert_eq!(result(&directory, "return sdk.get_pet(table.freeze({ pet_id = 1 })).name"), json!("Mia"));
+    assert_eq!(api.paths(), ["/v1/pets/1"]);
+}
+
+#[test]
 fn name_clashes_are_reported_and_every_operation_is_callable() {
     let api = ApiServer::start();
     let directory = api.directory("features", "features.json", "");

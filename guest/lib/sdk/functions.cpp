@@ -188,6 +188,7 @@ void sdk_reserve_response(lua_State* L)
 
 int sdk_call(lua_State* L)
 {
+    sdk_check_dot(L, lua_tostring(L, lua_upvalueindex(1)));
     int count = lua_gettop(L);
     luaL_checkstack(L, count + 8, "too many arguments");
     size_t size = sizeof(toolscript_sandbox_tools_value_t) * (size_t(count) + 1);
@@ -209,6 +210,7 @@ int sdk_call(lua_State* L)
 
 int sdk_all(lua_State* L)
 {
+    sdk_check_dot(L, "all");
     luaL_checktype(L, 1, LUA_TTABLE);
     bool should_return_errors = returns_errors(L);
     lua_settop(L, 1);
@@ -251,6 +253,7 @@ int sdk_all(lua_State* L)
 
 int sdk_search(lua_State* L)
 {
+    sdk_check_dot(L, "search");
     guest_string_t query = check_utf8(L, 1);
     sdk_reserve_response(L);
     HostString found;
@@ -272,6 +275,7 @@ void sdk_push_docs(lua_State* L, int index)
 
 int sdk_docs(lua_State* L)
 {
+    sdk_check_dot(L, "docs");
     sdk_push_docs(L, 1);
     return 1;
 }

@@ -8,6 +8,9 @@
 // The maximum size of a response of the host.
 extern size_t sdk_max_response_size;
 
+// Raises an error if the first argument is `sdk` or a table in it, because a script called the function with a colon.
+void sdk_check_dot(lua_State* L, const char* name);
+
 // Calls the function that the first upvalue names.
 int sdk_call(lua_State* L);
 // `sdk.all({{sdk.f, …}, {sdk.g, …}}, {errors = "return"}?)`: makes several calls at once.

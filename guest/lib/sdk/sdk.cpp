@@ -32,26 +32,38 @@ struct Names
     Names& operator=(const Names&) = delete;
 };
 
-// The `__index` of a table of functions: raises the error that the host gives for the missing name. The upvalue is the prefix of the name.
-int raise_missing(lua_State* L)
+// The `__index` of a table of functions: returns the function if the host knows it by another name, and raises the error of the host if not.
+// The upvalues are the prefix of the name, and a table of the functions that were found.
+int find_missing(lua_State* L)
 {
     if (lua_type(L, 2) != LUA_TSTRING)
         return 0;
     lua_settop(L, 2);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL)
+        return 1;
+    lua_pop(L, 1);
     lua_pushvalue(L, lua_upvalueindex(1));
-    lua_insert(L, 2);
+    lua_pushvalue(L, 2);
     lua_concat(L, 2);
     lua_replace(L, 1);
+    // The host has documentation exactly for the names that it accepts.
     sdk_push_docs(L, 1);
-    luaL_error(L, "sdk has no '%s'", lua_tostring(L, 1));
+    lua_pushvalue(L, 1);
+    lua_pushcclosure(L, sdk_call, lua_tostring(L, 1), 1);
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, lua_upvalueindex(2));
+    return 1;
 }
 
-// Sets the metatable of the table on top of the stack, so that a missing name raises an error.
+// Sets the metatable of the table on top of the stack, so that a missing name is looked up by the host.
 void set_missing_handler(lua_State* L, const char* prefix, size_t size)
 {
     lua_createtable(L, 0, 2);
     lua_pushlstring(L, prefix, size);
-    lua_pushcclosure(L, raise_missing, "index", 1);
+    lua_newtable(L);
+    lua_pushcclosure(L, find_missing, "index", 2);
     lua_rawsetfield(L, -2, "__index");
     lock_metatable(L);
     lua_setmetatable(L, -2);
@@ -139,6 +151,19 @@ int iterate(lua_State* L)
 }
 
 } // namespace
+
+void sdk_check_dot(lua_State* L, const char* name)
+{
+    // Scripts can freeze tables too, but their metatables differ.
+    if (!lua_istable(L, 1) || !lua_getreadonly(L, 1) || !lua_getmetatable(L, 1))
+        return;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
+    bool is_sdk = lua_rawequal(L, -1, -2);
+    lua_rawgetfield(L, -2, "__index");
+    if (is_sdk || lua_tocfunction(L, -1) == find_missing)
+        luaL_error(L, "%s: call it with a dot: sdk.%s(...)", name, name);
+    lua_pop(L, 3);
+}
 
 void sdk_open_library(lua_State* L)
 {

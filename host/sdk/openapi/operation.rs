@@ -17,6 +17,8 @@ use url::Url;
 pub struct Operation {
     /// The name of the function.
     pub name: String,
+    /// The `operationId`. Empty if the specification has none.
+    pub id: String,
     /// The HTTP method, in upper case.
     pub method: String,
     /// The path with placeholders, such as `/pets/{id}`.
@@ -70,6 +72,7 @@ fn read(document: &Document, path: &str, item: &Node<'_>, method: &str, operatio
         id: if id.is_empty() { format!("{method} {path}") } else { id.to_owned() },
         operation: Operation {
             name: String::new(),
+            id: id.to_owned(),
             method: method.to_owned(),
             path: path.to_owned(),
             summary: text("summary"),

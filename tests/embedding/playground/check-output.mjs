@@ -5,7 +5,7 @@ import { expectDownload, measureTicks, outputOf, runScript, textOf } from "./pag
 
 export async function checkErrors(page) {
   await runScript(page, `print("so far")\nlocal all = {}\nfunction all.inner(t)\n    return t.x\nend\nfunction all.outer()\n    all.inner(nil)\nend\nall.outer()`);
-  const expected = { status: "Failed: runtime", log: "so far\n", kind: "runtime", message: "script:4: attempt to index nil with 'x'" };
+  const expected = { status: "Failed: runtime", log: "so far\n", kind: "runtime", message: "script:4: attempt to index nil with 'x' (local 't')" };
   expect(await outputOf(page), expected, "runtime error");
   expect(await textOf(page, "#error-traceback"), "script:4 function inner\nscript:7 function outer\nscript:9", "traceback");
   expect(await page.locator("#result-section").isVisible(), false, "visibility of the result");
