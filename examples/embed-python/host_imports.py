@@ -11,7 +11,7 @@ from wasmtime.component import Linker, LinkerInstance, Record, ResourceAny, Reso
 
 import outcome
 from file_session import FileSession
-from functions import Functions
+from functions import Failure, Functions, Reply
 from paths import FileError, invalid_error
 
 # Fuel for a call to the host, and for each byte or name that it transfers: about as much as the script could have computed in the same
@@ -45,14 +45,14 @@ class HostImports:
         with linker.root() as root:
             self._add(root, "wasi:clocks/monotonic-clock@0.2.0", {"now": lambda store: time.monotonic_ns() - self._started})
             self._add(root, "wasi:clocks/wall-clock@0.2.0", {"now": lambda store: wall_clock_now()})
-            self._add(root, "toolscript:sandbox/log@0.1.0", {"line": self._line, "progress": self._progress})
+            self._add(root, "toolscript:sandbox/log@0.2.0", {"line": self._line, "progress": self._progress})
             tools = {
                 "names": self._names,
                 "call": self._call_functions,
                 "search": lambda store, query: self._functions.search(query),
                 "docs": self._docs,
             }
-            self._add(root, "toolscript:sandbox/tools@0.1.0", tools)
+            self._add(root, "toolscript:sandbox/tools@0.2.0", tools)
             files = {
                 "[method]file.read": self._read,
                 "[method]file.remaining": lambda store, file: self._files().remaining(handle_number(store, file)),
@@ -62,7 +62,7 @@ class HostImports:
                 "list": self._list,
                 "remove": lambda store, path: self._files().remove(path),
             }
-            self._add(root, "toolscript:sandbox/io@0.1.0", files, has_files=True)
+            self._add(root, "toolscript:sandbox/io@0.2.0", files, has_files=True)
 
     def _add(self, root: LinkerInstance, name: str, functions: dict[str, Callable[..., Any]], has_files: bool = False) -> None:
         with root.add_instance(name) as instance:
@@ -137,11 +137,9 @@ class HostImports:
         except LookupError as error:
             return Variant("err", str(error.args[0]))
 
-    def _call_functions(self, store: Any, calls: list[Record]) -> str | list[Record | str]:
+    def _call_functions(self, store: Any, calls: list[Record]) -> str | list[Variant]:
         results = self._functions.call([(call.name, call.arguments) for call in calls])
-        if isinstance(results, str):
-            return results
-        return [str(result) if isinstance(result, Exception) else record(body=result, details=None) for result in results]
+        return results if isinstance(results, str) else [call_result(result) for result in results]
 
 
 def count_bytes(values: Sequence[Any]) -> int:
@@ -154,6 +152,13 @@ def record(**fields: Any) -> Record:
     made = Record()
     made.__dict__.update(fields)
     return made
+
+
+def call_result(result: Reply | Failure) -> Variant:
+    # Both cases are records, so the package needs the case explicitly.
+    if isinstance(result, Failure):
+        return Variant("err", record(name=None, message=result.message, body=result.body, details=result.details))
+    return Variant("ok", record(body=result.body, details=None))
 
 
 def file_error(error: FileError) -> Variant:

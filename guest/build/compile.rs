@@ -37,6 +37,9 @@ const CXX: &[&str] = &[
 /// The files of Luau that use the faster versions of C library functions in `libc/fast_paths.h`.
 const FAST_PATHS: [&str; 2] = ["lstrlib.cpp", "lobject.cpp"];
 
+/// The functions of `laux.cpp` that `lib/error_value.cpp` replaces, and their new names.
+const RENAMED: [&str; 2] = ["-DluaL_checklstring=luau_checklstring", "-DluaL_optlstring=luau_optlstring"];
+
 /// The size of the C stack. Luau must reach its own limits (200 C calls, 400 levels of nesting) before the stack overflows.
 const STACK_SIZE: usize = 1 << 20;
 
@@ -121,6 +124,9 @@ fn luau_units(luau: &Luau) -> Result<Vec<Unit>> {
         }
         if FAST_PATHS.iter().any(|name| source.ends_with(name)) {
             flags.extend(["-include".into(), guest.join("libc/fast_paths.h").display().to_string()]);
+        }
+        if source.ends_with("laux.cpp") {
+            flags.extend(RENAMED.map(String::from));
         }
         Unit { source, flags, part: Part::Both }
     });

@@ -10,7 +10,7 @@ use super::{
     openapi::Api,
     session::RunCredentials,
 };
-use crate::functions::{BoxFuture, FunctionCall, FunctionProvider, FunctionResponse};
+use crate::functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse};
 use serde::Serialize;
 use std::{
     collections::BTreeSet,
@@ -222,7 +222,7 @@ impl Sdk {
     }
 
     /// Calls a function with the credentials of a run.
-    pub(super) async fn call_with(&self, call: FunctionCall, credentials: &RunCredentials) -> Result<FunctionResponse, String> {
+    pub(super) async fn call_with(&self, call: FunctionCall, credentials: &RunCredentials) -> Result<FunctionResponse, FunctionError> {
         let catalogue = self.catalogue();
         let function = catalogue.get(&call.name).ok_or_else(|| self.not_found(&call.name).to_string())?;
         let credential = credentials.get(&function.source);
@@ -237,7 +237,7 @@ impl Sdk {
                 None => server.call(tool, call.arguments, &call.budget).await,
             },
         };
-        response.map_err(|error| format!("{}: {error}", function.full_name()))
+        response.map_err(|error| error.of_function(&function.full_name()))
     }
 }
 
@@ -246,7 +246,7 @@ impl FunctionProvider for Sdk {
         self.catalogue().names()
     }
 
-    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, String>> {
+    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, FunctionError>> {
         Box::pin(async { self.call_with(call, &RunCredentials::new()).await })
     }
 

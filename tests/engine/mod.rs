@@ -2,6 +2,7 @@
 
 mod cancellation;
 mod fixtures;
+mod function_errors;
 mod functions;
 mod globals;
 mod hostile_scripts;

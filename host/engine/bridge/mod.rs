@@ -6,12 +6,14 @@
 //! host checks their size in guest memory before it copies them. Generated bindings would copy them first.
 
 mod clocks;
+mod function_error;
 mod functions;
 mod io;
 mod log;
 mod provider;
 
-pub use functions::RunFunctions;
+pub use function_error::FunctionError;
+pub use functions::{CallLimitReached, RunFunctions};
 pub use log::{Listener, LogBuffer, Progress};
 pub use provider::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, MAX_RESPONSE, ResponseBudget};
 

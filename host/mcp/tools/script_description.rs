@@ -55,8 +55,10 @@ fn describe_files(io: &IoOptions) -> String {
 
 fn describe_apis(sdk: &Sdk, limits: &Limits) -> String {
     let mut text = format!(
-        "\n\nAPIs, at most {} calls: sdk.API.function(params, body) returns the decoded body, then {{status, headers}}; errors are raised. \
-         sdk.all{{{{sdk.f, params}}, {{sdk.g}}}} makes several calls at once and returns a table of results. sdk.search(words) finds functions, \
+        "\n\nAPIs, at most {} calls: sdk.API.function(params, body) returns the decoded body. Errors are raised and have err.status, \
+         err.body, err.headers, err.retry_after. sdk.response(sdk.f, params, body) returns {{ok, status, headers, body}} and does not raise for a status. \
+         sdk.all({{{{sdk.f, params}}, {{sdk.g}}}}, {{errors = \"return\"}}) makes calls at once and returns a table of bodies, {{error = err}} for a failed call. \
+         sdk.search(words) finds functions, \
          sdk.docs(name) returns how to call one.",
         limits.api_calls
     );
