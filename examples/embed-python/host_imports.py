@@ -24,6 +24,14 @@ NAME_FUEL = 50_000
 FILE_TYPE = 1
 
 
+# Seconds that a run can wait in `sleep`, in total.
+MAX_SLEEP = 30.0
+
+
+class SleptTooLong(Exception):
+    """The script waited longer than the run allows."""
+
+
 class OutOfFuel(Exception):
     """A call to the host costs more fuel than the run has left."""
 
@@ -39,6 +47,7 @@ class HostImports:
         # The clock is relative to the start, so that the guest does not learn the uptime of the machine.
         self._started = time.monotonic_ns()
         self._functions = functions
+        self._sleep_left = MAX_SLEEP
 
     def add_to(self, linker: Linker) -> None:
         """Registers all imports."""
@@ -46,6 +55,7 @@ class HostImports:
             self._add(root, "wasi:clocks/monotonic-clock@0.2.0", {"now": lambda store: time.monotonic_ns() - self._started})
             self._add(root, "wasi:clocks/wall-clock@0.2.0", {"now": lambda store: wall_clock_now()})
             self._add(root, "toolscript:sandbox/log@0.2.0", {"line": self._line, "progress": self._progress})
+            self._add(root, "toolscript:sandbox/timer@0.2.0", {"sleep": self._sleep})
             tools = {
                 "names": self._names,
                 "call": self._call_functions,
@@ -60,6 +70,8 @@ class HostImports:
                 "[method]file.seek": self._seek,
                 "open": self._open,
                 "list": self._list,
+                "exists": lambda store, path: self._files().exists(path),
+                "rename": lambda store, old, new: self._files().rename(old, new),
                 "remove": lambda store, path: self._files().remove(path),
             }
             self._add(root, "toolscript:sandbox/io@0.2.0", files, has_files=True)
@@ -126,6 +138,15 @@ class HostImports:
 
     def _progress(self, store: Any, done: float, total: float | None, message: bytes | None) -> None:
         """Ignores progress: this host does not report it."""
+
+    def _sleep(self, store: Any, nanoseconds: int) -> None:
+        # This host has no deadline, so waiting has a limit of its own: a wait costs no fuel.
+        seconds = nanoseconds / 1e9
+        if seconds > self._sleep_left:
+            time.sleep(self._sleep_left)
+            raise SleptTooLong
+        self._sleep_left -= seconds
+        time.sleep(seconds)
 
     def _names(self, store: Any) -> list[str]:
         return self._functions.names()

@@ -19,7 +19,7 @@ import fast_byte_lists
 import outcome
 from file_session import FileSession
 from functions import MAX_RESULT, CallLimitReached, Function, Functions
-from host_imports import HostImports, OutOfFuel, record
+from host_imports import MAX_SLEEP, HostImports, OutOfFuel, SleptTooLong, record
 
 fast_byte_lists.install()
 logger = logging.getLogger(__name__)
@@ -148,6 +148,8 @@ def trap_error(error: Exception, fuel: int) -> dict[str, Any]:
     text = str(error) if isinstance(error, WasmtimeError) else ""
     if isinstance(error, OutOfFuel) or "all fuel consumed by WebAssembly" in text:
         return {"kind": "fuel", "message": f"the script used up its fuel ({fuel})"}
+    if isinstance(error, SleptTooLong):
+        return {"kind": "timeout", "message": f"the script waited longer than {MAX_SLEEP:g} s"}
     if isinstance(error, CallLimitReached):
         return {"kind": "calls", "message": str(error)}
     if "call stack exhausted" in text:

@@ -9,3 +9,4 @@ mod hostile_scripts;
 mod isolation;
 mod limits;
 mod numbers;
+mod sleep;

@@ -95,6 +95,18 @@ pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Resul
         let path = copy_path(store, &path);
         with_session(store, move |session| session.list(&path?), listing_cost)
     })?;
+    define_blocking(&mut io, "exists", |store, (path,): (WasmList<u8>,)| {
+        let path = copy_path(store, &path);
+        with_session(store, move |session| session.exists(&path?), no_bytes)
+    })?;
+    define_blocking(&mut io, "rename", |store, (old, new): (WasmList<u8>, WasmList<u8>)| {
+        let paths = copy_path(store, &old).and_then(|old| Ok((old, copy_path(store, &new)?)));
+        let rename = move |session: &FileSession| {
+            let (old, new) = paths?;
+            session.rename(&old, &new)
+        };
+        with_session(store, rename, no_bytes)
+    })?;
     define_blocking(&mut io, "remove", |store, (path,): (WasmList<u8>,)| {
         let path = copy_path(store, &path);
         with_session(store, move |session| session.remove(&path?), no_bytes)

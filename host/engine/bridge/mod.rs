@@ -11,6 +11,7 @@ mod functions;
 mod io;
 mod log;
 mod provider;
+mod timer;
 
 pub use function_error::FunctionError;
 pub use functions::{CallLimitReached, RunFunctions};
@@ -71,6 +72,7 @@ pub(crate) fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime
     clocks::add_to_linker(linker)?;
     io::add_to_linker(linker)?;
     log::add_to_linker(linker)?;
+    timer::add_to_linker(linker)?;
     functions::add_to_linker(linker)
 }
 
