@@ -146,7 +146,7 @@ pub use serde_json::value::RawValue;
 
 /// Functions that scripts call as `sdk.name(...)`.
 pub mod functions {
-    pub use crate::engine::bridge::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, ResponseBudget};
+    pub use crate::engine::bridge::{FunctionCall, FunctionError, FunctionProvider, FunctionResponse, FunctionValue, ResponseBudget};
     pub use crate::engine::functions::{Functions, InvalidFunctionName};
     pub use futures_util::future::BoxFuture;
 }

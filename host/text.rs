@@ -13,9 +13,28 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
+/// Formats a number with a comma between groups of three digits.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
-    use super::one_line;
+    use super::{grouped, one_line};
+
+    #[test]
+    fn digits_are_grouped() {
+        let numbers = [0, 12, 999, 1000, 12_345, 1_000_000, u64::MAX].map(grouped);
+        assert_eq!(numbers, ["0", "12", "999", "1,000", "12,345", "1,000,000", "18,446,744,073,709,551,615"]);
+    }
 
     #[test]
     fn control_characters_are_escaped() {

@@ -19,7 +19,7 @@ const MAX_DESCRIPTORS = 256;
 
 const GUARDED_CALLS = [
   "fd_close", "fd_fdstat_get", "fd_filestat_get", "fd_filestat_set_size", "fd_pread", "fd_prestat_get", "fd_pwrite", "fd_read", "fd_readdir",
-  "fd_write", "path_create_directory", "path_filestat_get", "path_open", "path_unlink_file",
+  "fd_write", "path_create_directory", "path_filestat_get", "path_open", "path_rename", "path_unlink_file",
 ];
 const WRITING_CALLS = ["fd_write", "fd_pwrite", "fd_filestat_set_size"];
 
@@ -51,7 +51,7 @@ export class GuardedWasi {
     this.#memory.attach(memory);
   }
 
-  /** Returns all imports of the module. None of them creates links, renames files, sets times, waits or accesses a network. */
+  /** Returns all imports of the module. None of them creates links, sets times, waits or accesses a network. */
   imports() {
     const { args_get, args_sizes_get, clock_time_get, proc_exit, random_get } = this.#wasi;
     const guarded = Object.fromEntries(GUARDED_CALLS.map((name) => [name, this.#guard(name)]));
@@ -121,6 +121,22 @@ export class GuardedWasi {
   path_filestat_get(parent, descriptor, _flags, pointer, length, record) {
     this.#resolve(parent, pointer, length);
     return this.#wasi.path_filestat_get(descriptor, LOOKUP_NO_FOLLOW, pointer, length, record);
+  }
+
+  path_rename(parent, descriptor, pointer, length, newDescriptor, newPointer, newLength) {
+    const from = this.#resolve(parent, pointer, length);
+    const to = this.#resolve(this.#find(newDescriptor), newPointer, newLength);
+    // A renamed directory would invalidate the paths of open descriptors, and a renamed symlink could be moved to where it resolves.
+    for (const { path } of [from, to]) {
+      const status = lstat(path);
+      if (status && !status.isFile()) throw new WasiError(ERRNO.access);
+    }
+    const errno = this.#wasi.path_rename(descriptor, pointer, length, newDescriptor, newPointer, newLength);
+    if (errno !== ERRNO.success) return errno;
+    this.#touched.touch(from.path, from.name, false);
+    this.#touched.touch(to.path, to.name, false);
+    for (const opened of this.#opened.values()) if (opened.path.equals(from.path)) Object.assign(opened, to);
+    return errno;
   }
 
   path_unlink_file(parent, descriptor, pointer, length) {

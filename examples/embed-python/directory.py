@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from paths import FilePath, is_reserved, limit_error, not_regular_error, refused_error, symlink_error, system_error
+from paths import REASONS, FileError, FilePath, is_reserved, limit_error, not_regular_error, refused_error, symlink_error, system_error
 
 DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 # Attempts to open a file that another process creates and removes at the same time.
@@ -28,6 +28,8 @@ OPEN_FLAGS = {
     "write-update": os.O_RDWR,
     "append-update": os.O_RDWR | os.O_APPEND,
 }
+# The errors of a path with a component that is a symlink or not a directory.
+UNREACHABLE = {REASONS["ENOTDIR"][0], REASONS["ELOOP"][0]}
 READ_MODES = {"read", "read-update", "write-update", "append-update"}
 APPEND_MODES = {"append", "append-update"}
 TRUNCATE_MODES = {"write", "write-update"}
@@ -202,6 +204,37 @@ class Directory:
                 os.unlink(name.encode(), dir_fd=parent)
             except OSError as error:
                 raise system_error(path, error) from None
+
+    def rename(self, old: FilePath, new: FilePath, quota: CreationQuota) -> None:
+        """Renames a regular file. Replaces a regular file, and creates the parent directories of the new path."""
+        old_parents, old_name = old.split()
+        new_parents, new_name = new.split()
+        with self._subdirectory(old, old_parents) as source:
+            if source is None or stat_regular(source, old, old_name) is None:
+                raise refused_error(old, "ENOENT")
+            with self._subdirectory(new, new_parents, quota) as target:
+                if target is None:
+                    raise refused_error(new, "ENOENT")
+                stat_regular(target, new, new_name)
+                try:
+                    os.replace(old_name.encode(), new_name.encode(), src_dir_fd=source, dst_dir_fd=target)
+                except OSError as error:
+                    raise system_error(old, error) from None
+
+    def exists(self, path: FilePath) -> bool:
+        """Returns `True` for a regular file or a directory. Anything else, and a path through anything else, does not exist."""
+        if not path.components:
+            return True
+        try:
+            with self._subdirectory(path, path.components[:-1]) as parent:
+                status = None if parent is None else stat_entry(parent, path, path.components[-1])
+        except FileError as error:
+            if error.number in UNREACHABLE:
+                return False
+            raise
+        if status is None:
+            return False
+        return stat.S_ISDIR(status.st_mode) or (stat.S_ISREG(status.st_mode) and not path.is_directory)
 
     def size(self, path: FilePath) -> int | None:
         """Returns the size of a regular file, or `None` if there is no such file."""

@@ -155,6 +155,25 @@ class FileSession:
         """Returns the names in a directory, sorted."""
         return self._directory.list(FilePath.parse(path))
 
+    def exists(self, path: bytes) -> bool:
+        """Returns `True` if there is a regular file or a directory."""
+        return self._directory.exists(FilePath.parse(path))
+
+    def rename(self, old: bytes, new: bytes) -> None:
+        """Renames a file, and replaces a file at the new path."""
+        old_path, new_path = FilePath.parse(old), FilePath.parse(new)
+        self._check_touched(old_path)
+        self._check_touched(new_path)
+        self._directory.rename(old_path, new_path, self._creation_quota)
+        if old_path.display == new_path.display:
+            return
+        self._touch(old_path, append=False)
+        self._touch(new_path, append=False)
+        # Later writes through an open handle change the file at its new path.
+        for handle in self._handles.values():
+            if handle.path.display == old_path.display:
+                handle.path = new_path
+
     def remove(self, path: bytes) -> None:
         """Removes a file."""
         file_path = FilePath.parse(path)

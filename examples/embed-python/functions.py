@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 # Bytes of the arguments of all calls in one batch.
@@ -18,9 +19,51 @@ MAX_NAME = 1024
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 # Members of `sdk` that are built in.
-RESERVED = {"all", "docs", "search"}
+RESERVED = {"all", "docs", "response", "search"}
 
 Function = Callable[..., Any]
+
+
+class CallLimitReached(Exception):
+    """The script made more calls than the run allows. Ends the run, so that the script cannot catch it and continue."""
+
+
+class FunctionError(Exception):
+    """An error with data that the script can read, as `err.status`, `err.body`, `err.headers` and `err.retry_after`.
+
+    A function may also raise any other exception, of which the script sees the message. The body is serialized as JSON, or passed as
+    `bytes`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.body = body
+        fields = {"status": status, "headers": headers and dict(headers), "retry_after": retry_after}
+        self.details = {name: value for name, value in fields.items() if value is not None}
+
+
+@dataclass
+class Reply:
+    """The response of a function: JSON text, or bytes."""
+
+    body: str | bytes
+
+
+@dataclass
+class Failure:
+    """The error of a function: its message, its body as in `Reply`, and its details as JSON text."""
+
+    message: str
+    body: str | bytes | None = None
+    details: str | None = None
 
 
 class Functions:
@@ -39,10 +82,11 @@ class Functions:
     def names(self) -> list[str]:
         return sorted(self._functions)
 
-    def call(self, calls: list[tuple[str, list[str | bytes]]]) -> str | list[bytes | str | Exception]:
-        """Makes the calls one after the other. Returns a result or an exception for each, or a message if the batch was rejected."""
+    def call(self, calls: list[tuple[str, list[str | bytes]]]) -> str | list[Reply | Failure]:
+        """Makes the calls one after the other. Returns a reply or a failure for each, or a message if the batch was rejected."""
         if len(calls) > self._calls_left:
-            return f"too many function calls (max {self._max_calls})"
+            advice = "if this is a loop over pages, check that the cursor ends"
+            raise CallLimitReached(f"{self._max_calls:,} function calls were made, the limit; {advice}")
         decoded: list[tuple[str, list[Any]]] = []
         size = 0
         for name, arguments in calls:
@@ -57,35 +101,32 @@ class Functions:
                 return f"{name}: an argument is not JSON"
         self._calls_left -= len(calls)
         available = MAX_RESULT
-        results: list[bytes | str | Exception] = []
+        results: list[Reply | Failure] = []
         for name, arguments in decoded:
             result = self._call_one(name, arguments)
-            if not isinstance(result, Exception):
-                size = len(result) if isinstance(result, bytes) else len(result.encode())
-                if size > available:
-                    result = Exception(f"the response is {size} bytes; at most {MAX_RESULT} are allowed at once")
-                else:
-                    available -= size
+            details = result.details if isinstance(result, Failure) else None
+            size = size_of(result.body) + size_of(details)
+            if size <= available:
+                available -= size
+            elif isinstance(result, Failure):
+                result = Failure(result.message)
+            else:
+                result = Failure(f"the response is {size} bytes; at most {MAX_RESULT} are allowed at once")
             results.append(result)
         return results
 
-    def _call_one(self, name: str, arguments: list[Any]) -> bytes | str | Exception:
+    def _call_one(self, name: str, arguments: list[Any]) -> Reply | Failure:
         function = self._functions.get(name)
         if function is None:
-            return Exception(f"there is no function '{name}'")
+            return Failure(f"there is no function '{name}'")
         try:
             result = function(*arguments)
         except Exception as error:
-            # Only the message: a traceback would expose details of the host.
-            return Exception(truncate(f"{name}: {error}"))
-        if isinstance(result, bytes):
-            return result
+            return failure(name, error)
         try:
-            text = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-            text.encode("utf-8")
-            return text
+            return Reply(encode(result))
         except (TypeError, ValueError, RecursionError):
-            return Exception(f"{name}: the result can't be written as JSON")
+            return Failure(f"{name}: the result can't be written as JSON")
 
     def search(self, query: str) -> str:
         """Returns the functions whose name or documentation contains all words of the query, as JSON."""
@@ -112,11 +153,37 @@ def check_names(functions: Mapping[str, Function]) -> None:
         if not all(IDENTIFIER.fullmatch(part) for part in parts):
             raise ValueError(f"invalid function name '{name}': use letters, digits and underscores, joined by dots")
         if parts[0] in RESERVED:
-            raise ValueError(f"invalid function name '{name}': sdk.all, sdk.docs and sdk.search are reserved")
+            raise ValueError(f"invalid function name '{name}': sdk.all, sdk.docs, sdk.response and sdk.search are reserved")
         for count in range(1, len(parts)):
             prefix = ".".join(parts[:count])
             if prefix in functions:
                 raise ValueError(f"invalid function name '{name}': it conflicts with '{prefix}'")
+
+
+def failure(name: str, error: Exception) -> Failure:
+    """Returns the failure for an exception of a function. Only the message: a traceback would expose details of the host."""
+    message = truncate(f"{name}: {error}")
+    if not isinstance(error, FunctionError):
+        return Failure(message)
+    try:
+        body = None if error.body is None else encode(error.body)
+        details = json.dumps(error.details, allow_nan=False) if error.details else None
+        return Failure(message, body, details)
+    except (TypeError, ValueError, RecursionError):
+        return Failure(message)
+
+
+def encode(value: Any) -> str | bytes:
+    if isinstance(value, bytes):
+        return value
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # Raises an error for a text with surrogates, which are not UTF-8.
+    text.encode("utf-8")
+    return text
+
+
+def size_of(value: str | bytes | None) -> int:
+    return 0 if value is None else len(value if isinstance(value, bytes) else value.encode())
 
 
 def decode(value: str | bytes) -> Any:

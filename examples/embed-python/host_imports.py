@@ -11,7 +11,7 @@ from wasmtime.component import Linker, LinkerInstance, Record, ResourceAny, Reso
 
 import outcome
 from file_session import FileSession
-from functions import Functions
+from functions import Failure, Functions, Reply
 from paths import FileError, invalid_error
 
 # Fuel for a call to the host, and for each byte or name that it transfers: about as much as the script could have computed in the same
@@ -22,6 +22,14 @@ NAME_FUEL = 50_000
 
 # The package needs a number for each resource type. The contract has one type.
 FILE_TYPE = 1
+
+
+# Seconds that a run can wait in `sleep`, in total.
+MAX_SLEEP = 30.0
+
+
+class SleptTooLong(Exception):
+    """The script waited longer than the run allows."""
 
 
 class OutOfFuel(Exception):
@@ -39,20 +47,22 @@ class HostImports:
         # The clock is relative to the start, so that the guest does not learn the uptime of the machine.
         self._started = time.monotonic_ns()
         self._functions = functions
+        self._sleep_left = MAX_SLEEP
 
     def add_to(self, linker: Linker) -> None:
         """Registers all imports."""
         with linker.root() as root:
             self._add(root, "wasi:clocks/monotonic-clock@0.2.0", {"now": lambda store: time.monotonic_ns() - self._started})
             self._add(root, "wasi:clocks/wall-clock@0.2.0", {"now": lambda store: wall_clock_now()})
-            self._add(root, "toolscript:sandbox/log@0.1.0", {"line": self._line, "progress": self._progress})
+            self._add(root, "toolscript:sandbox/log@0.2.0", {"line": self._line, "progress": self._progress})
+            self._add(root, "toolscript:sandbox/timer@0.2.0", {"sleep": self._sleep})
             tools = {
                 "names": self._names,
                 "call": self._call_functions,
                 "search": lambda store, query: self._functions.search(query),
                 "docs": self._docs,
             }
-            self._add(root, "toolscript:sandbox/tools@0.1.0", tools)
+            self._add(root, "toolscript:sandbox/tools@0.2.0", tools)
             files = {
                 "[method]file.read": self._read,
                 "[method]file.remaining": lambda store, file: self._files().remaining(handle_number(store, file)),
@@ -60,9 +70,11 @@ class HostImports:
                 "[method]file.seek": self._seek,
                 "open": self._open,
                 "list": self._list,
+                "exists": lambda store, path: self._files().exists(path),
+                "rename": lambda store, old, new: self._files().rename(old, new),
                 "remove": lambda store, path: self._files().remove(path),
             }
-            self._add(root, "toolscript:sandbox/io@0.1.0", files, has_files=True)
+            self._add(root, "toolscript:sandbox/io@0.2.0", files, has_files=True)
 
     def _add(self, root: LinkerInstance, name: str, functions: dict[str, Callable[..., Any]], has_files: bool = False) -> None:
         with root.add_instance(name) as instance:
@@ -127,6 +139,15 @@ class HostImports:
     def _progress(self, store: Any, done: float, total: float | None, message: bytes | None) -> None:
         """Ignores progress: this host does not report it."""
 
+    def _sleep(self, store: Any, nanoseconds: int) -> None:
+        # This host has no deadline, so waiting has a limit of its own: a wait costs no fuel.
+        seconds = nanoseconds / 1e9
+        if seconds > self._sleep_left:
+            time.sleep(self._sleep_left)
+            raise SleptTooLong
+        self._sleep_left -= seconds
+        time.sleep(seconds)
+
     def _names(self, store: Any) -> list[str]:
         return self._functions.names()
 
@@ -137,11 +158,9 @@ class HostImports:
         except LookupError as error:
             return Variant("err", str(error.args[0]))
 
-    def _call_functions(self, store: Any, calls: list[Record]) -> str | list[Record | str]:
+    def _call_functions(self, store: Any, calls: list[Record]) -> str | list[Variant]:
         results = self._functions.call([(call.name, call.arguments) for call in calls])
-        if isinstance(results, str):
-            return results
-        return [str(result) if isinstance(result, Exception) else record(body=result, details=None) for result in results]
+        return results if isinstance(results, str) else [call_result(result) for result in results]
 
 
 def count_bytes(values: Sequence[Any]) -> int:
@@ -154,6 +173,13 @@ def record(**fields: Any) -> Record:
     made = Record()
     made.__dict__.update(fields)
     return made
+
+
+def call_result(result: Reply | Failure) -> Variant:
+    # Both cases are records, so the package needs the case explicitly.
+    if isinstance(result, Failure):
+        return Variant("err", record(name=None, message=result.message, body=result.body, details=result.details))
+    return Variant("ok", record(body=result.body, details=None))
 
 
 def file_error(error: FileError) -> Variant:

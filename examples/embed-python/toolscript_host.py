@@ -18,8 +18,8 @@ from wasmtime.component import Component, Linker, Record
 import fast_byte_lists
 import outcome
 from file_session import FileSession
-from functions import MAX_RESULT, Function, Functions
-from host_imports import HostImports, OutOfFuel, record
+from functions import MAX_RESULT, CallLimitReached, Function, Functions
+from host_imports import MAX_SLEEP, HostImports, OutOfFuel, SleptTooLong, record
 
 fast_byte_lists.install()
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ MIN_MEMORY = 4 << 20
 MAX_MEMORY = 4 << 30
 DEFAULT_BYTES = 50 << 20
 DEFAULT_FILES = 10_000
-DEFAULT_CALLS = 100
+DEFAULT_CALLS = 1000
 MAX_SCRIPT = 1 << 20
 MAX_ARGUMENTS = 1 << 20
 # Bytes that each argument counts in addition to its text, so that empty arguments are bounded too.
@@ -148,6 +148,10 @@ def trap_error(error: Exception, fuel: int) -> dict[str, Any]:
     text = str(error) if isinstance(error, WasmtimeError) else ""
     if isinstance(error, OutOfFuel) or "all fuel consumed by WebAssembly" in text:
         return {"kind": "fuel", "message": f"the script used up its fuel ({fuel})"}
+    if isinstance(error, SleptTooLong):
+        return {"kind": "timeout", "message": f"the script waited longer than {MAX_SLEEP:g} s"}
+    if isinstance(error, CallLimitReached):
+        return {"kind": "calls", "message": str(error)}
     if "call stack exhausted" in text:
         return {"kind": "runtime", "message": "stack overflow"}
     if "fuel allocated for hostcalls has been exhausted" in text:

@@ -41,6 +41,9 @@ const FAST_PATHS: [&str; 2] = ["lstrlib.cpp", "lobject.cpp"];
 const REPLACED_ERRORS: [&str; 7] =
     ["luaG_typeerrorL", "luaG_forerrorL", "luaG_concaterror", "luaG_aritherror", "luaG_ordererror", "luaG_indexerror", "luaG_methoderror"];
 
+/// The functions of `laux.cpp` that `lib/error_value.cpp` replaces, and their new names.
+const RENAMED: [&str; 2] = ["-DluaL_checklstring=luau_checklstring", "-DluaL_optlstring=luau_optlstring"];
+
 /// The size of the C stack. Luau must reach its own limits (200 C calls, 400 levels of nesting) before the stack overflows.
 const STACK_SIZE: usize = 1 << 20;
 
@@ -128,6 +131,9 @@ fn luau_units(luau: &Luau) -> Result<Vec<Unit>> {
         }
         if source.ends_with("ldebug.cpp") {
             flags.extend(REPLACED_ERRORS.iter().map(|name| format!("-D{name}=replaced_{name}")));
+        }
+        if source.ends_with("laux.cpp") {
+            flags.extend(RENAMED.map(String::from));
         }
         Unit { source, flags, part: Part::Both }
     });

@@ -2,7 +2,9 @@
 
 #include "lib/base64.h"
 #include "lib/clock.h"
+#include "lib/concat.h"
 #include "lib/date.h"
+#include "lib/error_value.h"
 #include "lib/io/io.h"
 #include "lib/json/json.h"
 #include "lib/log.h"
@@ -43,12 +45,14 @@ lua_State* new_state()
         lua_pushnil(L);
         lua_setglobal(L, name);
     }
+    error_value_init(L);
     clock_open_library(L);
     date_open_library(L);
     base64_open_library(L);
     log_open_library(L);
     json_open_library(L);
     sort_open_library(L);
+    concat_open_library(L);
     io_open_library(L);
     modules_open_library(L);
     sdk_open_library(L);

@@ -16,6 +16,16 @@ extern "C" uint64_t wasi_clocks_monotonic_clock_now()
     return time > start ? time - start : 0;
 }
 
+// Waits without `poll_oneoff`, which not every host of preview 1 offers to a module. The host ends a run that waits too long, as it ends a
+// busy loop.
+extern "C" void toolscript_sandbox_timer_sleep(uint64_t nanoseconds)
+{
+    uint64_t start = now(__WASI_CLOCKID_MONOTONIC);
+    while (now(__WASI_CLOCKID_MONOTONIC) - start < nanoseconds)
+    {
+    }
+}
+
 extern "C" void wasi_clocks_wall_clock_now(wasi_clocks_wall_clock_datetime_t* time)
 {
     uint64_t nanoseconds = now(__WASI_CLOCKID_REALTIME);

@@ -12,7 +12,7 @@ constexpr Descriptor kFirstGranted = 3;
 // Some hosts still check rights and reject more rights than the directory has.
 constexpr __wasi_rights_t kDirectoryRights = __WASI_RIGHTS_PATH_CREATE_DIRECTORY | __WASI_RIGHTS_PATH_CREATE_FILE | __WASI_RIGHTS_PATH_OPEN |
                                              __WASI_RIGHTS_FD_READDIR | __WASI_RIGHTS_FD_FILESTAT_GET | __WASI_RIGHTS_PATH_FILESTAT_GET |
-                                             __WASI_RIGHTS_PATH_UNLINK_FILE;
+                                             __WASI_RIGHTS_PATH_UNLINK_FILE | __WASI_RIGHTS_PATH_RENAME_SOURCE | __WASI_RIGHTS_PATH_RENAME_TARGET;
 constexpr __wasi_rights_t kReadRights = __WASI_RIGHTS_FD_READ | __WASI_RIGHTS_FD_SEEK | __WASI_RIGHTS_FD_FILESTAT_GET;
 constexpr __wasi_rights_t kWriteRights =
     __WASI_RIGHTS_FD_WRITE | __WASI_RIGHTS_FD_SEEK | __WASI_RIGHTS_FD_FILESTAT_GET | __WASI_RIGHTS_FD_FILESTAT_SET_SIZE;
@@ -265,4 +265,46 @@ bool remove_regular_file(const FilePath& path, Error* error)
     std::string_view name = path.file_name();
     Errno number = lookup == Lookup::missing ? __WASI_ERRNO_NOENT : preview1_path_unlink_file(directory.descriptor(), name.data(), name.size());
     return number == __WASI_ERRNO_SUCCESS || fail_system(error, path, number);
+}
+
+bool rename_regular_file(const FilePath& from, const FilePath& to, Quota* quota, Error* error)
+{
+    for (const FilePath* path : {&from, &to})
+        if (path->is_directory)
+            return fail_system(error, *path, __WASI_ERRNO_ISDIR);
+    Directory source;
+    Directory target;
+    __wasi_filestat_t entry;
+    Lookup lookup = source.open(from, from.parent(), error);
+    if (lookup == Lookup::found)
+        lookup = check_file_entry(source.descriptor(), from, &entry, error);
+    if (lookup == Lookup::missing)
+        fail_system(error, from, __WASI_ERRNO_NOENT);
+    if (lookup != Lookup::found || !target.open_or_create(to, to.parent(), quota, error) ||
+        check_file_entry(target.descriptor(), to, &entry, error) == Lookup::failed)
+        return false;
+    std::string_view old_name = from.file_name();
+    std::string_view new_name = to.file_name();
+    Errno number = preview1_path_rename(source.descriptor(), old_name.data(), old_name.size(), target.descriptor(), new_name.data(), new_name.size());
+    return number == __WASI_ERRNO_SUCCESS || fail_system(error, from, number);
+}
+
+bool entry_exists(const FilePath& path, bool* exists, Error* error)
+{
+    *exists = path.size == 0;
+    if (*exists)
+        return true;
+    Directory directory;
+    Lookup lookup = directory.open(path, path.parent(), error);
+    if (lookup == Lookup::failed)
+        return is_unreachable(*error);
+    if (lookup == Lookup::missing)
+        return true;
+    __wasi_filestat_t entry;
+    std::string_view name = path.file_name();
+    Errno number = preview1_path_filestat_get(directory.descriptor(), 0, name.data(), name.size(), &entry);
+    if (number != __WASI_ERRNO_SUCCESS)
+        return number == __WASI_ERRNO_NOENT || fail_system(error, path, number);
+    *exists = entry.filetype == __WASI_FILETYPE_DIRECTORY || (entry.filetype == __WASI_FILETYPE_REGULAR_FILE && !path.is_directory);
+    return true;
 }

@@ -65,3 +65,7 @@ private:
 // Opens a regular file. Truncates it only after checking that it is one.
 bool open_regular_file(const FilePath& path, Mode mode, Quota* quota, Descriptor* file, bool* created, Error* error);
 bool remove_regular_file(const FilePath& path, Error* error);
+// Renames a regular file. Replaces a regular file at the new path, and creates its parent directories.
+bool rename_regular_file(const FilePath& from, const FilePath& to, Quota* quota, Error* error);
+// Checks for a regular file or a directory. Anything else, and a path through anything else, does not exist.
+bool entry_exists(const FilePath& path, bool* exists, Error* error);

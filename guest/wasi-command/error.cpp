@@ -93,3 +93,10 @@ bool fail_not_regular(Error* error, const FilePath& path)
 {
     return set_system_error(error, path, 22, "not a regular file");
 }
+
+bool is_unreachable(const Error& error)
+{
+    constexpr int32_t kNotDirectory = 20;
+    constexpr int32_t kLoop = 40;
+    return error.tag == TOOLSCRIPT_SANDBOX_IO_ERROR_REFUSED && (error.val.refused.number == kNotDirectory || error.val.refused.number == kLoop);
+}

@@ -16,6 +16,8 @@ bool fail_invalid(Error* error, const char* text);
 bool fail_limit(Error* error, const char* format, ...) __attribute__((format(printf, 2, 3)));
 // An error of WASI.
 bool fail_system(Error* error, const FilePath& path, Errno number);
+// Returns true if a component of the path was a symbolic link or not a directory.
+bool is_unreachable(const Error& error);
 // The path contains a symbolic link.
 bool fail_link(Error* error, const FilePath& path);
 // The path names a FIFO, a socket or a device.

@@ -237,6 +237,30 @@ extern "C"
         return true;
     }
 
+    bool toolscript_sandbox_io_exists(guest_list_u8_t* path, bool* exists, Error* error)
+    {
+        FilePath parsed;
+        return path_parse(view(path), &parsed, error) && entry_exists(parsed, exists, error);
+    }
+
+    bool toolscript_sandbox_io_rename(guest_list_u8_t* old_path, guest_list_u8_t* new_path, Error* error)
+    {
+        FilePath from;
+        FilePath to;
+        if (!path_parse(view(old_path), &from, error) || !path_parse(view(new_path), &to, error) || !touched_check_limit(from, error) ||
+            !touched_check_limit(to, error) || !rename_regular_file(from, to, &quota, error))
+            return false;
+        if (from.display() == to.display())
+            return true;
+        touched_mark(from, false);
+        touched_mark(to, false);
+        // Later writes through an open handle change the file at its new path.
+        for (Handle& handle : handles)
+            if (handle.is_open && handle.path.display() == from.display())
+                handle.path = to;
+        return true;
+    }
+
     void toolscript_sandbox_io_file_drop_own(toolscript_sandbox_io_own_file_t file)
     {
         close_handle(handles[file.__handle]);

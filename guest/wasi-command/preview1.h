@@ -35,6 +35,9 @@ Errno preview1_path_open(Descriptor directory, __wasi_lookupflags_t lookup, cons
 PREVIEW1(path_filestat_get)
 Errno preview1_path_filestat_get(Descriptor directory, __wasi_lookupflags_t lookup, const char* name, size_t size, __wasi_filestat_t* filestat);
 PREVIEW1(path_create_directory) Errno preview1_path_create_directory(Descriptor directory, const char* name, size_t size);
+PREVIEW1(path_rename)
+Errno preview1_path_rename(Descriptor old_directory, const char* old_name, size_t old_size, Descriptor new_directory, const char* new_name,
+                           size_t new_size);
 PREVIEW1(path_unlink_file) Errno preview1_path_unlink_file(Descriptor directory, const char* name, size_t size);
 
 #undef PREVIEW1

@@ -19,8 +19,8 @@ struct Entry
     bool is_incomplete;
 };
 
-// Each open file may add an entry after the limit was checked.
-constexpr size_t kReserve = 64;
+// Each open file may add an entry after the limit was checked, and a rename adds two entries after both were checked.
+constexpr size_t kReserve = 65;
 
 char names[kMaxNames + kReserve * kMaxPath];
 size_t names_size = 0;

@@ -20,7 +20,7 @@ pub struct LimitArguments {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(4..=4096))]
     memory_limit: Option<u64>,
 
-    /// Maximum number of function calls of a script [default: 100]
+    /// Maximum number of function calls of a script [default: 1000]
     #[arg(long, value_name = "N")]
     max_api_calls: Option<u64>,
 

@@ -88,7 +88,7 @@ impl EngineBuilder {
     where
         A: DeserializeOwned,
         R: Serialize,
-        E: Display,
+        E: Display + 'static,
     {
         self.functions = self.functions.and_then(|functions| functions.with_function(name, function));
         self
@@ -100,7 +100,7 @@ impl EngineBuilder {
     where
         A: DeserializeOwned,
         R: Serialize,
-        E: Display,
+        E: Display + 'static,
         F: Future<Output = Result<R, E>> + Send + 'static,
     {
         self.functions = self.functions.and_then(|functions| functions.with_async_function(name, function));

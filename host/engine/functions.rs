@@ -1,16 +1,16 @@
 //! Functions of an embedder, implemented as closures.
 
-use super::bridge::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue};
+use super::bridge::{FunctionCall, FunctionError, FunctionProvider, FunctionResponse, FunctionValue};
 use futures_util::future::BoxFuture;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
-use std::{collections::BTreeMap, fmt, future::ready, sync::Arc};
+use std::{any::Any, collections::BTreeMap, fmt, future::ready, sync::Arc};
 
-type ResponseFuture = BoxFuture<'static, Result<FunctionResponse, String>>;
+type ResponseFuture = BoxFuture<'static, Result<FunctionResponse, FunctionError>>;
 type Function = Arc<dyn Fn(Box<RawValue>) -> ResponseFuture + Send + Sync>;
 
 /// Members of the `sdk` table that are not functions of a provider.
-pub(crate) const RESERVED_NAMES: [&str; 3] = ["all", "docs", "search"];
+pub(crate) const RESERVED_NAMES: [&str; 4] = ["all", "docs", "response", "search"];
 
 /// A set of named closures that scripts call as `sdk.name(...)`. Pass it to
 /// [`RunOptions::with_functions`](crate::RunOptions::with_functions).
@@ -56,7 +56,7 @@ pub enum InvalidFunctionName {
         name: String,
     },
     /// The first identifier is a built-in member of `sdk`.
-    #[error("invalid function name '{name}': sdk.all, sdk.docs and sdk.search are reserved")]
+    #[error("invalid function name '{name}': sdk.all, sdk.docs, sdk.response and sdk.search are reserved")]
     Reserved {
         /// The rejected name.
         name: String,
@@ -81,8 +81,8 @@ impl Functions {
     /// Adds a function that scripts call as `sdk.name(...)`.
     ///
     /// The arguments of the call are deserialized: a single argument as it is, no argument as null, several as an array. The return
-    /// value is serialized, and an error is raised in the script. The closure must not block, because it runs on the thread that polls
-    /// the run.
+    /// value is serialized, and an error is raised in the script; a [`FunctionError`](crate::functions::FunctionError) also carries data.
+    /// The closure must not block, because it runs on the thread that polls the run.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl Functions {
     where
         A: DeserializeOwned,
         R: Serialize,
-        E: fmt::Display,
+        E: fmt::Display + 'static,
     {
         let owned_name = name.to_owned();
         self.insert(
@@ -120,7 +120,7 @@ impl Functions {
     where
         A: DeserializeOwned,
         R: Serialize,
-        E: fmt::Display,
+        E: fmt::Display + 'static,
         F: Future<Output = Result<R, E>> + Send + 'static,
     {
         let owned_name = name.to_owned();
@@ -172,10 +172,10 @@ impl FunctionProvider for Functions {
         self.functions.keys().cloned().collect()
     }
 
-    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, String>> {
+    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, FunctionError>> {
         let response = match self.functions.get(&call.name) {
             Some(function) => combine_arguments(&call).map(|argument| function(argument)),
-            None => Err(format!("there is no function '{}'", call.name)),
+            None => Err(format!("there is no function '{}'", call.name).into()),
         };
         response.unwrap_or_else(|error| Box::pin(ready(Err(error))))
     }
@@ -194,7 +194,7 @@ fn is_identifier(word: &str) -> bool {
 }
 
 /// Returns the arguments as one JSON value: a single argument as it is, no argument as null, several as an array.
-fn combine_arguments(call: &FunctionCall) -> Result<Box<RawValue>, String> {
+fn combine_arguments(call: &FunctionCall) -> Result<Box<RawValue>, FunctionError> {
     let mut values = Vec::new();
     for argument in &call.arguments {
         values.push(match argument {
@@ -207,18 +207,26 @@ fn combine_arguments(call: &FunctionCall) -> Result<Box<RawValue>, String> {
         Err(values) if values.is_empty() => to_raw_value(&()),
         Err(values) => to_raw_value(&values),
     };
-    value.map_err(|error| format!("{}: {error}", call.name))
+    value.map_err(|error| format!("{}: {error}", call.name).into())
 }
 
-fn decode<A: DeserializeOwned>(name: &str, argument: &RawValue) -> Result<A, String> {
+fn decode<A: DeserializeOwned>(name: &str, argument: &RawValue) -> Result<A, FunctionError> {
     let decoded = serde_json::from_str(argument.get());
     // An empty Luau table arrives as an empty array. If the function expects an object, it is an empty object.
     let decoded = decoded.or_else(|error| if argument.get() == "[]" { serde_json::from_str("{}").map_err(|_| error) } else { Err(error) });
-    decoded.map_err(|error| format!("{name}: invalid arguments: {error}"))
+    decoded.map_err(|error| format!("{name}: invalid arguments: {error}").into())
 }
 
-fn encode<R: Serialize, E: fmt::Display>(name: &str, result: Result<R, E>) -> Result<FunctionResponse, String> {
-    let result = result.map_err(|error| format!("{name}: {error}"))?;
+fn encode<R: Serialize, E: fmt::Display + 'static>(name: &str, result: Result<R, E>) -> Result<FunctionResponse, FunctionError> {
+    let result = result.map_err(|error| into_function_error(&error).of_function(name))?;
     let json = to_raw_value(&result).map_err(|error| format!("{name}: the result can't be written as JSON: {error}"))?;
     Ok(FunctionResponse::new(FunctionValue::Json(json)))
+}
+
+/// Keeps the data of a [`FunctionError`]. Any other error is its message.
+fn into_function_error<E: fmt::Display + 'static>(error: &E) -> FunctionError {
+    match (error as &dyn Any).downcast_ref::<FunctionError>() {
+        Some(error) => error.clone(),
+        None => error.to_string().into(),
+    }
 }

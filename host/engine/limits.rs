@@ -37,7 +37,7 @@ pub const LOG_LINE_OVERHEAD: usize = 24;
 const DEFAULT_RESULT: usize = 1 << 20;
 
 /// Default number of function calls. Each can be a request that the host sends on behalf of the script.
-const DEFAULT_API_CALLS: u64 = 100;
+const DEFAULT_API_CALLS: u64 = 1000;
 
 /// Nesting depth of a result. A JSON reader may recurse once per level.
 pub const MAX_RESULT_DEPTH: usize = 128;
@@ -55,7 +55,7 @@ pub const MAX_ARGUMENTS: usize = 1 << 20;
 /// - `fuel`: `None`, so that it scales with `timeout`; see [`effective_fuel`](Self::effective_fuel)
 /// - `memory`: 64 MiB
 /// - `script`, `logs`, `result`: 1 MiB each
-/// - `api_calls`: 100
+/// - `api_calls`: 1,000
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -71,7 +71,7 @@ pub struct Limits {
     pub logs: usize,
     /// The size in bytes of the result as JSON. A larger result fails the run.
     pub result: usize,
-    /// The number of function calls. The call after the last one raises an error in the script.
+    /// The number of function calls. The call after the last one ends the run.
     pub api_calls: u64,
 }
 

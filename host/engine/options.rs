@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 pub struct RunOptions {
     /// The limits of the run.
     pub limits: Limits,
-    /// The files that the script can access. Without it, scripts have no `io`, no `file` and no `os.remove`.
+    /// The files that the script can access. Without it, scripts have no `io`, no `file`, no `os.remove` and no `os.rename`.
     pub io: Option<IoOptions>,
     /// The token that stops the run. The outcome then contains the logs and files up to that point.
     pub cancellation: CancellationToken,

@@ -105,6 +105,8 @@ pub enum ErrorKind {
     Timeout,
     /// The run exceeded its memory limit.
     Memory,
+    /// The run made as many function calls as its limit allows, and then another one.
+    Calls,
     /// The run was cancelled.
     Cancelled,
 }
@@ -121,6 +123,7 @@ impl ErrorKind {
             Self::Fuel => "fuel",
             Self::Timeout => "timeout",
             Self::Memory => "memory",
+            Self::Calls => "calls",
             Self::Cancelled => "cancelled",
         }
     }
@@ -128,7 +131,7 @@ impl ErrorKind {
     /// Returns `true` if a limit or a cancellation stopped the run.
     #[must_use]
     pub const fn is_stop(self) -> bool {
-        matches!(self, Self::Fuel | Self::Timeout | Self::Memory | Self::Cancelled)
+        matches!(self, Self::Fuel | Self::Timeout | Self::Memory | Self::Calls | Self::Cancelled)
     }
 
     /// Returns the exit code of the `toolscript` program: 1 for a failure, 3 for a limit, 130 for a cancellation.
@@ -136,7 +139,7 @@ impl ErrorKind {
     pub const fn exit_code(self) -> u8 {
         match self {
             Self::Syntax | Self::Runtime | Self::Result | Self::Internal => 1,
-            Self::Fuel | Self::Timeout | Self::Memory => 3,
+            Self::Fuel | Self::Timeout | Self::Memory | Self::Calls => 3,
             Self::Cancelled => 130,
         }
     }

@@ -3,6 +3,7 @@
 //! Every value from the guest is measured in guest memory, then truncated or rejected, and only then copied.
 
 use super::{
+    bridge::CallLimitReached,
     contract::{Failure, Kind},
     limits::{MAX_ERROR_TEXT, MAX_RESULT_DEPTH},
     meter::{Meter, Stop},
@@ -11,7 +12,10 @@ use super::{
     receipt::{HostCalls, Receipt},
     run::{Ending, Run, RunState},
 };
-use crate::{files::FileReport, text::one_line};
+use crate::{
+    files::FileReport,
+    text::{grouped, one_line},
+};
 use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
 use wasmtime::{
@@ -142,6 +146,11 @@ fn escape_message(text: &str) -> String {
 fn trap_error(trap: &wasmtime::Error, meter: &Meter, options: &RunOptions, fuel: u64) -> ScriptError {
     if let Some(stop) = trap.downcast_ref::<Stop>() {
         return stop_error(*stop, options.limits.timeout);
+    }
+    if let Some(CallLimitReached(limit)) = trap.downcast_ref() {
+        let message =
+            format!("{} function calls were made, the limit; if this is a loop over pages, check that the cursor ends", grouped(*limit));
+        return ScriptError::new(ErrorKind::Calls, message);
     }
     match trap.downcast_ref::<Trap>() {
         Some(Trap::OutOfFuel) => ScriptError::new(ErrorKind::Fuel, format!("the script used up its fuel ({fuel})")),

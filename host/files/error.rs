@@ -56,6 +56,11 @@ impl FileError {
         if let Self::System { number, .. } = self { Some(*number) } else { None }
     }
 
+    /// Returns `true` if a component of the path is a symlink or not a directory.
+    pub(super) fn is_unreachable(&self) -> bool {
+        matches!(self.number(), Some(NOT_A_DIRECTORY | LOOP))
+    }
+
     /// Converts an error of the operating system on a file.
     pub(super) fn system(path: &FilePath, error: io::Error) -> Self {
         let number = linux_number(&error);
@@ -116,6 +121,7 @@ const NOT_FOUND: i32 = 2;
 const IO: i32 = 5;
 const BAD_DESCRIPTOR: i32 = 9;
 const EXISTS: i32 = 17;
+const NOT_A_DIRECTORY: i32 = 20;
 const IS_DIRECTORY: i32 = 21;
 const INVALID: i32 = 22;
 const LOOP: i32 = 40;
@@ -130,7 +136,7 @@ const REASONS: [(i32, &str); 20] = [
     (16, "Device or resource busy"),
     (EXISTS, "File exists"),
     (18, "Invalid cross-device link"),
-    (20, "Not a directory"),
+    (NOT_A_DIRECTORY, "Not a directory"),
     (IS_DIRECTORY, "Is a directory"),
     (INVALID, "Invalid argument"),
     (23, "Too many open files in system"),
@@ -156,7 +162,7 @@ fn linux_number(error: &io::Error) -> i32 {
         ErrorKind::PermissionDenied => 13,
         ErrorKind::ResourceBusy => 16,
         ErrorKind::AlreadyExists => EXISTS,
-        ErrorKind::NotADirectory => 20,
+        ErrorKind::NotADirectory => NOT_A_DIRECTORY,
         ErrorKind::IsADirectory => IS_DIRECTORY,
         ErrorKind::InvalidInput => INVALID,
         ErrorKind::FileTooLarge => 27,

@@ -71,6 +71,13 @@ impl Handle {
         Ok(handle)
     }
 
+    /// Records that the file at a path has another path now.
+    pub fn renamed(&mut self, old: &FilePath, new: &FilePath) {
+        if self.path == *old {
+            self.path = new.clone();
+        }
+    }
+
     /// Counts the file as open, if there is a disk quota.
     pub fn count(&mut self, files: &Files) -> Result<(), FileError> {
         if files.disk_quota().is_some() {

@@ -74,8 +74,18 @@ impl FilePath {
         if self.is_directory || self.name.is_empty() {
             return Err(FileError::is_directory(self));
         }
-        let (directories, file) = self.name.rsplit_once('/').unwrap_or(("", &self.name));
-        Ok((directories.split('/').filter(|component| !component.is_empty()), file))
+        Ok(self.split_any())
+    }
+
+    /// Splits the path into its parent directories and its last component, which may name a directory.
+    pub fn split_any(&self) -> (impl Iterator<Item = &str> + Clone, &str) {
+        let (directories, last) = self.name.rsplit_once('/').unwrap_or(("", &self.name));
+        (directories.split('/').filter(|component| !component.is_empty()), last)
+    }
+
+    /// Returns `true` if the path can only name a directory.
+    pub fn is_directory(&self) -> bool {
+        self.is_directory
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     directory::Files,
-    disk_quota::{ENTRY_BYTES, UsageGuard},
+    disk_quota::{ENTRY_BYTES, FileId, UsageGuard},
     error::FileError,
     open_mode::OpenMode,
     path::FilePath,
@@ -188,6 +188,41 @@ pub fn open_child(parent: &Dir, path: &FilePath, name: &str) -> Result<Option<Di
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(explain(parent, path, name, error)),
     }
+}
+
+/// Returns `true` if the path names a regular file or a directory. Anything else, and a path through anything else, does not exist.
+pub fn exists(files: &Files, path: &FilePath) -> Result<bool, FileError> {
+    if files.is_base_or_root(path) {
+        return Ok(true);
+    }
+    let (directories, name) = path.split_any();
+    let directory = match existing_directory(files, path, directories) {
+        Err(error) if error.is_unreachable() => return Ok(false),
+        directory => directory?,
+    };
+    let Some(directory) = directory else { return Ok(false) };
+    match directory.symlink_metadata(name) {
+        Ok(metadata) => Ok(metadata.is_dir() || (metadata.is_file() && !path.is_directory())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(FileError::system(path, error)),
+    }
+}
+
+/// Renames a regular file, and replaces a regular file at the new path. Creates the missing parent directories of the new path.
+pub fn rename(files: &Files, old: &FilePath, new: &FilePath, budget: &mut WriteBudget) -> Result<(), FileError> {
+    let ((old_directories, old_name), (new_directories, new_name)) = (old.split()?, new.split()?);
+    let source = existing_directory(files, old, old_directories)?.ok_or_else(|| FileError::not_found(old))?;
+    let mut usage = UsageGuard::lock(files);
+    let metadata = regular_file(&source, old, old_name)?.ok_or_else(|| FileError::not_found(old))?;
+    let target = create_directories(files, new, new_directories, 0, budget, &mut usage)?;
+    let replaced = regular_file(&target, new, new_name)?;
+    source.rename(old_name, &target, new_name).map_err(|error| FileError::system(old, error))?;
+    // If both names are links to the same file, the operating system changes nothing.
+    if let Some(replaced) = replaced.filter(|replaced| FileId::of(replaced) != FileId::of(&metadata)) {
+        usage.file_removed(&replaced);
+        usage.release(ENTRY_BYTES);
+    }
+    Ok(())
 }
 
 /// Removes a regular file.

@@ -152,6 +152,31 @@ impl FileSession {
         Ok(names)
     }
 
+    /// Returns `true` if the path names a regular file or a directory, without a symlink on the way.
+    pub fn exists(&self, path: &[u8]) -> Result<bool, FileError> {
+        let state = self.lock()?;
+        let path = state.files.resolve(path)?;
+        resolve::exists(&state.files, &path)
+    }
+
+    /// Renames a file, and replaces a file at the new path.
+    pub fn rename(&self, old: &[u8], new: &[u8]) -> Result<(), FileError> {
+        let mut state = self.lock()?;
+        let (old, new) = (state.files.resolve(old)?, state.files.resolve(new)?);
+        let SessionState { files, budget, touched, handles, .. } = &mut *state;
+        touched.check(&old)?;
+        touched.check(&new)?;
+        resolve::rename(files, &old, &new, budget)?;
+        if old == new {
+            return Ok(());
+        }
+        touched.change(&old);
+        touched.change(&new);
+        // Later writes through an open handle change the file at its new path.
+        handles.iter_mut().flatten().for_each(|handle| handle.renamed(&old, &new));
+        Ok(())
+    }
+
     /// Removes a file.
     pub fn remove(&self, path: &[u8]) -> Result<(), FileError> {
         let mut state = self.lock()?;

@@ -24,7 +24,7 @@ pub fn schema() -> JsonObject {
                 "type": "object",
                 "description": "Why the script failed; absent if it succeeded",
                 "properties": {
-                    "kind": { "enum": ["syntax", "runtime", "result", "internal", "fuel", "timeout", "memory", "cancelled"] },
+                    "kind": { "enum": ["syntax", "runtime", "result", "internal", "fuel", "timeout", "memory", "calls", "cancelled"] },
                     "message": { "type": "string" },
                     "traceback": { "type": "string" },
                 },

@@ -11,8 +11,9 @@ use std::fmt::Write as _;
 const GLOBALS: &str = include_str!("globals.d.luau");
 
 /// The members of `sdk` that are not functions of a source.
-const BUILT_IN_MEMBERS: &str = r#"    all: (calls: { { any } }, options: { errors: "raise" | "return" }?) -> ({ any }, { any }),
+const BUILT_IN_MEMBERS: &str = r#"    all: (calls: { { any } }, options: { errors: "raise" | "return" }?) -> { any },
     docs: (name: string) -> string,
+    response: (call: (...any) -> any, ...any) -> FunctionResponse,
     search: (query: string) -> { { name: string, summary: string } },
 "#;
 

@@ -11,7 +11,7 @@ use super::{
     session::RunCredentials,
     similar,
 };
-use crate::functions::{BoxFuture, FunctionCall, FunctionProvider, FunctionResponse};
+use crate::functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse};
 use serde::Serialize;
 use std::{
     collections::BTreeSet,
@@ -248,7 +248,7 @@ impl Sdk {
     }
 
     /// Calls a function with the credentials of a run.
-    pub(super) async fn call_with(&self, call: FunctionCall, credentials: &RunCredentials) -> Result<FunctionResponse, String> {
+    pub(super) async fn call_with(&self, call: FunctionCall, credentials: &RunCredentials) -> Result<FunctionResponse, FunctionError> {
         let catalogue = self.catalogue();
         let function = catalogue.get(&call.name).ok_or_else(|| self.not_found(&call.name).to_string())?;
         let credential = credentials.get(&function.source);
@@ -263,7 +263,7 @@ impl Sdk {
                 None => server.call(tool, call.arguments, &call.budget).await,
             },
         };
-        response.map_err(|error| format!("{}: {error}", function.full_name()))
+        response.map_err(|error| error.of_function(&function.full_name()))
     }
 }
 
@@ -272,7 +272,7 @@ impl FunctionProvider for Sdk {
         self.catalogue().names()
     }
 
-    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, String>> {
+    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, FunctionError>> {
         Box::pin(async { self.call_with(call, &RunCredentials::new()).await })
     }
 

@@ -1,7 +1,7 @@
 //! Credentials of one run.
 
 use super::{error::LookupError, mcp_client::RunConnection, provider::Sdk, secret::Secret};
-use crate::functions::{BoxFuture, FunctionCall, FunctionProvider, FunctionResponse};
+use crate::functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// The credentials of a run, by the name of their API or MCP server.
@@ -48,7 +48,7 @@ impl FunctionProvider for Session {
         self.sdk.names()
     }
 
-    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, String>> {
+    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, FunctionError>> {
         Box::pin(self.sdk.call_with(call, &self.credentials))
     }
 

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use toolscript::{
     CancellationToken, Engine, ErrorKind, Functions, Limits, RunOptions, Script,
     engine::EngineError,
-    functions::{BoxFuture, FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, InvalidFunctionName},
+    functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse, FunctionValue, InvalidFunctionName},
 };
 
 #[derive(Deserialize)]
@@ -125,8 +125,8 @@ async fn names_are_checked() {
     for name in ["", "a.", ".a", "a..b", "1a", "a-b", "a b", "ä"] {
         assert_eq!(error(name), format!("invalid function name '{name}': use letters, digits and underscores, joined by dots"));
     }
-    for name in ["all", "docs.x", "search"] {
-        assert_eq!(error(name), format!("invalid function name '{name}': sdk.all, sdk.docs and sdk.search are reserved"));
+    for name in ["all", "docs.x", "response", "search"] {
+        assert_eq!(error(name), format!("invalid function name '{name}': sdk.all, sdk.docs, sdk.response and sdk.search are reserved"));
     }
     assert_eq!(error("weather"), "invalid function name 'weather': it conflicts with 'weather.today'");
     assert_eq!(error("weather.today.now"), "invalid function name 'weather.today.now': it conflicts with 'weather.today'");
@@ -146,11 +146,14 @@ async fn calls_are_counted_and_limited() {
         .with_function("count", move |(): ()| Ok::<_, String>(counted.fetch_add(1, Ordering::Relaxed)))
         .expect("a function");
     let options = RunOptions::default().with_limits(limits).with_functions(functions);
-    let script = "local n = 0 while pcall(sdk.count) do n += 1 end return n, (select(2, pcall(function() sdk.count() end)))";
+    let script = "print(1) while pcall(sdk.count) do end print('caught') return 'caught'";
     let run = crate::support::run_with(script, options).await;
-    assert_eq!(outcome(&run)["result"], json!([3, "script:1: too many function calls (max 3)"]));
+    let message = "3 function calls were made, the limit; if this is a loop over pages, check that the cursor ends";
+    assert_eq!(outcome(&run), json!({ "error": { "kind": "calls", "message": message }, "logs": ["1"], "files_touched": [] }));
     assert_eq!(calls.load(Ordering::Relaxed), 3);
-    assert_eq!(run.receipt.host_calls.count, 6, "the names, three calls and two rejected ones");
+    assert_eq!(run.receipt.stopped_by, Some(ErrorKind::Calls));
+    assert_eq!((ErrorKind::Calls.name(), ErrorKind::Calls.exit_code()), ("calls", 3));
+    assert_eq!(run.receipt.host_calls.count, 6, "the names, the log line, three calls and a rejected one");
 }
 
 /// Sets a flag when it is dropped.
@@ -210,7 +213,7 @@ impl FunctionProvider for Archive {
         vec!["archive.read".into(), "archive.size".into()]
     }
 
-    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, String>> {
+    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, FunctionError>> {
         Box::pin(async move {
             let [FunctionValue::Json(size)] = &call.arguments[..] else { return Err("expected one number".into()) };
             let size: usize = serde_json::from_str(size.get()).map_err(|error| error.to_string())?;
@@ -222,10 +225,12 @@ impl FunctionProvider for Archive {
 }
 
 #[tokio::test]
-async fn bytes_and_details_are_returned_and_the_response_size_is_limited() {
+async fn bytes_are_returned_and_the_response_size_is_limited() {
     let run = async |source: &str| run_with(source, RunOptions::default().with_functions(Archive)).await;
-    let script = "local body, details = sdk.archive.read(1000) return #body, body:byte(-1), details.status";
-    assert_eq!(run(script).await["result"], json!([1000, 255, 200]));
+    let script = "local body = sdk.archive.read(1000) return #body, body:byte(-1), select('#', sdk.archive.read(1))";
+    assert_eq!(run(script).await["result"], json!([1000, 255, 1]));
+    let script = "local response = sdk.response(sdk.archive.read, 1000) return #response.body, response.status, response.ok";
+    assert_eq!(run(script).await["result"], json!([1000, 200, true]));
     assert_eq!(run("return #sdk.archive.read(8000000)").await["result"], json!(8_000_000));
     let message = "script:1: the response is 9000014 bytes; at most 8388608 are allowed at once";
     assert_eq!(run("sdk.archive.read(9000000)").await["error"]["message"], message);

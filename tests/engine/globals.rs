@@ -41,6 +41,6 @@ async fn code_loading_and_collector_control_are_not_available() {
 
 #[tokio::test]
 async fn without_io_there_are_no_file_functions() {
-    let run = run("return io or file or os.remove or require").await;
+    let run = run("return io or file or os.remove or os.rename or require").await;
     assert_eq!(run.outcome.result.expect("a result").get(), "null");
 }

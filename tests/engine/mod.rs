@@ -2,6 +2,7 @@
 
 mod cancellation;
 mod fixtures;
+mod function_errors;
 mod functions;
 mod globals;
 mod hostile_scripts;
@@ -9,3 +10,4 @@ mod isolation;
 mod limits;
 mod messages;
 mod numbers;
+mod sleep;

@@ -23,7 +23,9 @@ use toolscript::{
 const EVERY_CALL: &str = r#"
 local answers = {}
 for _, path in { ... } do
-    local calls = { lines = io.lines, list = io.list, remove = os.remove }
+    local calls = { lines = io.lines, list = io.list, remove = os.remove, exists = io.exists }
+    calls["rename from"] = function(path) return os.rename(path, "renamed") end
+    calls["rename to"] = function(path) return os.rename("rename-source", path) end
     for _, mode in { "r", "w", "a", "r+", "w+", "a+", "rb", "wb", "ab" } do
         calls["open " .. mode] = function(path)
             local file = io.open(path, mode)
@@ -40,10 +42,13 @@ return answers
 "#;
 
 async fn every_call(dir: &IoDir, paths: &[&str]) -> Vec<String> {
+    let source = dir.path().join("rename-source");
+    fs::write(&source, "to be renamed").expect("a file");
     let run =
         engine().run(&Script::new(EVERY_CALL).with_arguments(paths.iter().copied()), dir.options()).await.expect("the run is accepted");
     let answers: Vec<String> = run.outcome.decode().expect("answers");
-    assert_eq!(answers.len(), paths.len() * 12, "not all calls were made");
+    assert_eq!(answers.len(), paths.len() * 15, "not all calls were made");
+    let _ = fs::remove_file(&source);
     let all = outcome(&run).to_string();
     assert!(!all.contains(dir.outside().to_str().expect("a path")), "contains a path of the host: {all}");
     answers
@@ -71,7 +76,9 @@ async fn invalid_paths_return_the_documented_error() {
     }
     for answer in every_call(&dir, &[".", "./", "folder/", "folder/."]).await {
         let (call, answer) = answer.split_once(": ").expect("an answer");
-        if !call.ends_with(" list") {
+        if call.ends_with(" exists") {
+            assert_eq!(answer, call.starts_with('.').to_string(), "{call}");
+        } else if !call.ends_with(" list") {
             assert!(answer.ends_with(": Is a directory"), "{call}: {answer}");
         }
     }
@@ -84,7 +91,8 @@ async fn symlinks_are_rejected_by_every_call() {
     plant_links(&dir);
     let before = snapshot(dir.outside());
     for answer in every_call(&dir, &[&LINKS[..], &THROUGH].concat()).await {
-        assert!(answer.ends_with(": symbolic links are not followed"), "{answer}");
+        let expected = if answer.contains(" exists:") { ": false" } else { ": symbolic links are not followed" };
+        assert!(answer.ends_with(expected), "{answer}");
     }
     assert_eq!(snapshot(dir.outside()), before);
     let names: Vec<String> = dir.result("return io.list()").await;
@@ -126,8 +134,9 @@ async fn an_io_directory_is_created_without_following_a_symlink() {
 #[tokio::test]
 async fn an_io_directory_is_not_created_before_the_first_write() {
     let dir = IoDir::new();
-    let script = "return #io.list(), (pcall(io.open, 'x')), (pcall(os.remove, 'x')), (pcall(io.lines, 'x')), (pcall(io.open, 'x', 'r+'))";
-    assert_eq!(dir.result::<(u32, bool, bool, bool, bool)>(script).await, (0, false, false, false, false));
+    let script = "return #io.list(), (pcall(io.open, 'x')), (pcall(os.remove, 'x')), (pcall(io.lines, 'x')), (pcall(io.open, 'x', 'r+')), (pcall(os.rename, 'x', 'a/y')), io.exists('x'), io.exists('.')";
+    type Answers = (u32, bool, bool, bool, bool, bool, bool, bool);
+    assert_eq!(dir.result::<Answers>(script).await, (0, false, false, false, false, false, false, true));
     assert!(!dir.path().exists());
 }
 
@@ -158,7 +167,11 @@ async fn irregular_files_are_rejected_without_blocking() {
     let dir = IoDir::new().created();
     let irregular = plant_irregular_files(&dir);
     for answer in every_call(&dir, &irregular.names).await {
-        let expected = if answer.contains(" list:") { ": Not a directory" } else { ": not a regular file" };
+        let expected = match answer.split_once(": ").map_or("", |(call, _)| call) {
+            call if call.ends_with(" list") => ": Not a directory",
+            call if call.ends_with(" exists") => ": false",
+            _ => ": not a regular file",
+        };
         assert!(answer.ends_with(expected), "{answer}");
     }
     assert!(fs::symlink_metadata(dir.path().join("fifo")).expect("it exists").file_type().is_fifo());

@@ -22,7 +22,16 @@ fn on_disk(dir: &IoDir) -> u64 {
 #[tokio::test]
 async fn cheap_file_operations_cost_fuel() {
     let dir = IoDir::new();
-    for call in ["f:seek()", "io.list()", "io.open('x'):close()", "pcall(os.remove, 'nothing')", "pcall(io.open, '..')", "f:read(0)"] {
+    for call in [
+        "f:seek()",
+        "io.list()",
+        "io.open('x'):close()",
+        "pcall(os.remove, 'nothing')",
+        "pcall(io.open, '..')",
+        "f:read(0)",
+        "io.exists('x')",
+        "os.rename('x', 'x')",
+    ] {
         let source = format!("local f = io.open('x', 'w+') print('started') for i = 1, 10000000 do {call} end");
         let mut options = limited(|limits| limits.fuel = Some(20_000_000));
         options.io = Some(dir.io.clone());
@@ -225,6 +234,33 @@ async fn removed_files_count_against_the_disk_quota_until_they_are_closed() {
     dir.result::<()>("io.open('g', 'w'):write(('x'):rep(98000)):close()").await;
 }
 
+#[tokio::test]
+async fn renaming_keeps_the_disk_usage_exact() {
+    let mut dir = IoDir::new();
+    dir.io.files = dir.io.files.clone().with_disk_quota(100_000).expect("counted");
+    let script = "io.open('f', 'w'):write(('x'):rep(40000)):close()
+        io.open('g', 'w'):write(('x'):rep(40000)):close()
+        for _ = 1, 10 do os.rename('f', 'f') end
+        os.rename('f', 'a/b/h')
+        os.rename('g', 'a/b/h')
+        return (select(2, pcall(function() io.open('i', 'w'):write(('x'):rep(60000)):close() end)))";
+    // Three entries, two directories and 40,000 bytes are in use. A replaced file uses no space.
+    assert_eq!(dir.result::<String>(script).await, "script:6: disk quota exceeded (100000 bytes for all files)");
+    dir.result::<()>("io.open('i', 'w'):write(('x'):rep(60000 - 4 * 1024)):close()").await;
+    let open = "local f = io.open('a/b/h') os.remove('i') io.open('j', 'w'):close() os.rename('j', 'a/b/h')
+        local full = pcall(function() io.open('i', 'w'):write(('x'):rep(60000)):close() end)
+        f:close() io.open('i', 'w'):write(('x'):rep(90000)):close() return full";
+    assert!(!dir.result::<bool>(open).await, "a replaced file that is open uses space until it is closed");
+}
+
+#[tokio::test]
+async fn directories_that_a_rename_creates_are_limited() {
+    let mut dir = IoDir::new();
+    dir.io.max_files = 2;
+    let script = "io.open('f', 'w'):close() return (select(2, pcall(os.rename, 'f', 'a/b/c/f'))), io.exists('a'), os.rename('f', 'a/b/f')";
+    assert_eq!(dir.result::<(String, bool, bool)>(script).await, ("too many folders created (max 2)".into(), false, true));
+}
+
 /// The counted usage equals the actual usage after any interleaving.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_removals_replacements_and_truncations_keep_the_disk_usage_exact() {
@@ -242,13 +278,15 @@ async fn concurrent_removals_replacements_and_truncations_keep_the_disk_usage_ex
     });
     let script = "for i = 1, 1000 do
             pcall(os.remove, 'f')
+            pcall(os.rename, 'f', 'h')
+            pcall(os.rename, 'h', 'f')
             local ok, f = pcall(io.open, 'f', 'w')
             if ok then f:write(('z'):rep(500)):close() end
         end";
     let (one, other) = tokio::join!(dir.run(script), dir.run(script));
     replacing.join().expect("the thread did not panic");
     assert!(one.outcome.result.is_ok() && other.outcome.result.is_ok());
-    let _ = dir.io.files.remove("f");
+    let _ = (dir.io.files.remove("f"), dir.io.files.remove("h"));
     let all = 1_000_000 - 1024;
     dir.io.files.write("g", &vec![0; all], WriteMode::Create, &mut WriteBudget::default()).expect("the whole quota is free");
     assert!(dir.io.files.write("g", b"1", WriteMode::Append, &mut WriteBudget::default()).is_err(), "the quota is used up");

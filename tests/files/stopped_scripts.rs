@@ -1,6 +1,7 @@
 //! Scripts that are stopped: all bytes that they have written are on disk, and files with missing bytes are flagged.
 
 use crate::support::{IoDir, engine, limited, outcome};
+use serde_json::json;
 use std::{fs, time::Duration};
 use toolscript::{ErrorKind, Script};
 
@@ -15,6 +16,19 @@ async fn report_of_bytes_written_before(work: &str) -> serde_json::Value {
     let mut touched = outcome(&run)["files_touched"].clone();
     assert_eq!(touched[1]["name"], "seven");
     touched[1].take()
+}
+
+#[tokio::test]
+async fn buffered_bytes_are_on_disk_before_a_script_sleeps() {
+    let dir = IoDir::new();
+    let mut options = limited(|limits| limits.timeout = Duration::from_millis(200));
+    options.io = Some(dir.io.clone());
+    let run = engine()
+        .run(&Script::new("local f = io.open('f', 'w') for _ = 1, 10 do f:write('x') end sleep(60)"), options)
+        .await
+        .expect("accepted");
+    assert_eq!(run.outcome.result.as_ref().expect_err("stopped").kind, ErrorKind::Timeout);
+    assert_eq!(outcome(&run)["files_touched"], json!([{ "name": "f", "op": "write", "bytes": 10 }]));
 }
 
 #[tokio::test]

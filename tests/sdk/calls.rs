@@ -10,7 +10,8 @@ fn a_script_writes_the_rows_of_an_api_to_a_file() {
     let api = ApiServer::start();
     let directory = api.directory("shop", "shop.yaml", "");
     let script = r#"
-        local rows, details = sdk.list_transactions({ limit = 10000 })
+        local response = sdk.response(sdk.list_transactions, { limit = 10000 })
+        local rows = response.body
         local file = io.open("transactions.csv", "w")
         file:write("id,amount,at,note\n")
         local total = 0
@@ -20,7 +21,7 @@ fn a_script_writes_the_rows_of_an_api_to_a_file() {
             total += row.amount
         end
         file:close()
-        return { rows = #rows, total = total, status = details.status, kind = details.headers["content-type"] }
+        return { rows = #rows, total = total, status = response.status, kind = response.headers["content-type"] }
     "#;
     let outcome = run(&directory, script);
     assert_eq!(outcome["result"], json!({ "rows": 10_000, "total": 500_000, "status": 200, "kind": "application/json" }), "{outcome}");
@@ -132,14 +133,14 @@ fn responses_are_decoded_by_their_media_type() {
     let response = |script: &str| result(&directory, script);
     assert_eq!(response("local picture = sdk.answer{ what = 'picture' } return #picture, picture:byte(256)"), json!([256, 255]));
     assert_eq!(response("return (sdk.answer{ what = 'text' })"), json!("<p>hellö</p>"));
-    assert_eq!(response("local body, details = sdk.answer{ what = 'nothing' } return body == nil, details.status"), json!([true, 204]));
+    assert_eq!(response("local r = sdk.response(sdk.answer, { what = 'nothing' }) return r.body == nil, r.status"), json!([true, 204]));
     assert_eq!(response("return (sdk.answer{ what = 'null' }) == nil"), json!(true));
     // A redirect is returned, not followed.
-    assert_eq!(response("local _, details = sdk.answer{ what = 'redirect' } return details.status"), json!(302));
+    assert_eq!(response("return sdk.response(sdk.answer, { what = 'redirect' }).status"), json!(302));
     assert!(!api.paths().contains(&"/secret".to_owned()));
     // A new cookie is a credential.
     assert_eq!(
-        response("local _, details = sdk.answer{ what = 'cookie' } return details.headers.etag, details.headers['set-cookie']"),
+        response("local r = sdk.response(sdk.answer, { what = 'cookie' }) return r.headers.etag, r.headers['set-cookie']"),
         json!(["\"7\"", null])
     );
     let message = message(&directory, "sdk.answer{ what = 'no_json' }");
@@ -165,24 +166,40 @@ fn an_error_status_is_raised_with_the_start_of_the_body() {
 }
 
 #[test]
+fn an_error_has_the_status_the_headers_and_the_body_of_the_response() {
+    let api = ApiServer::start();
+    let directory = api.directory("features", "features.json", "");
+    let script = "local ok, err = pcall(sdk.answer, { what = 'limited' })
+        return ok, err.name, err.status, err.body.code, err.retry_after, err.headers['retry-after'], err.headers['set-cookie'], err:match('%d+')";
+    assert_eq!(result(&directory, script), json!([false, "features.answer", 429, "rate", 2, "2", null, "429"]));
+    let response = "local r = sdk.response(sdk.answer, { what = 'limited' }) return r.ok, r.status, r.body.code, r.retry_after, r.headers['set-cookie']";
+    assert_eq!(result(&directory, response), json!([false, 429, "rate", 2, null]));
+    let invalid = "local r = sdk.response(sdk.answer, { what = 'failed_no_json' }) return r.status, r.body, r.retry_after";
+    assert_eq!(result(&directory, invalid), json!([502, "<html>", 0]));
+    let raised = message(&directory, "sdk.response(sdk.answer, {})");
+    assert!(raised.starts_with("script:1: features.answer: "), "{raised}");
+}
+
+#[test]
 fn concurrent_calls_return_their_results_in_order() {
     let api = ApiServer::start();
     let directory = api.directory("shop", "shop.yaml", "");
     let script = "
-        local results, details = sdk.all{
+        local results = sdk.all{
             { sdk.shop.get_pet, { pet_id = 1 } },
             { sdk.list_transactions, { limit = 3 } },
             { sdk.create_pet, { name = 'New' } },
             { sdk.list_pets },
         }
-        return #results, results[1].name, #results[2], results[3].method, #results[4], details[4].status";
-    assert_eq!(result(&directory, script), json!([4, "Mia", 3, "POST", 2, 200]));
+        return #results, results[1].name, #results[2], results[3].method, #results[4]";
+    assert_eq!(result(&directory, script), json!([4, "Mia", 3, "POST", 2]));
     assert_eq!(
         message(&directory, "sdk.all{ { sdk.list_pets }, { sdk.get_pet, { pet_id = 404 } } }"),
         "script:1: call 2: shop.get_pet: 404 Not Found: {\"error\":\"there is no pet 404\"}"
     );
-    let kept = "local results, details = sdk.all({ { sdk.get_pet, { pet_id = 404 } }, { sdk.list_pets } }, { errors = 'return' }) return results[1] == nil, details[1].error, #results[2]";
-    assert_eq!(result(&directory, kept), json!([true, "shop.get_pet: 404 Not Found: {\"error\":\"there is no pet 404\"}", 2]));
+    let kept = "local results = sdk.all({ { sdk.get_pet, { pet_id = 404 } }, { sdk.list_pets } }, { errors = 'return' }) return results[1], results[1].error.status, #results[2]";
+    let error = "shop.get_pet: 404 Not Found: {\"error\":\"there is no pet 404\"}";
+    assert_eq!(result(&directory, kept), json!([{ "error": error }, 404, 2]));
     assert_eq!(result(&directory, "return #sdk.all{}"), json!(0));
     for (script, expected) in [
         ("sdk.all()", "script:1: missing argument #1 to 'all' (table expected)"),
@@ -200,14 +217,14 @@ fn concurrent_calls_count_towards_the_limit() {
     let api = ApiServer::start();
     let directory = api.directory("shop", "shop.yaml", "[limits]\napi_calls = 3\n");
     let script = "
-        local calls = {}
-        for i = 1, 4 do calls[i] = { sdk.list_pets } end
-        local ok, why = pcall(sdk.all, calls)
-        table.remove(calls)
-        return ok, why, #sdk.all(calls), pcall(sdk.list_pets)";
-    let error = "too many function calls (max 3)";
-    assert_eq!(result(&directory, script), json!([false, error, 3, false, error]));
-    assert_eq!(api.paths().len(), 3, "rejected calls are not sent");
+        print(#sdk.all{ { sdk.list_pets }, { sdk.list_pets } })
+        pcall(sdk.all, { { sdk.list_pets }, { sdk.list_pets } })
+        print('caught')";
+    let output = toolscript(directory.path(), &["run", "--json", "-e", script]).output().expect("toolscript runs");
+    let message = "3 function calls were made, the limit; if this is a loop over pages, check that the cursor ends";
+    assert_eq!(outcome(&output)["error"], json!({ "kind": "calls", "message": message }));
+    assert_eq!((&outcome(&output)["logs"], output.status.code()), (&json!(["2"]), Some(3)));
+    assert_eq!(api.paths().len(), 2, "rejected calls are not sent");
 }
 
 #[test]

@@ -17,8 +17,7 @@ fn tool(wire: &mut Wire, name: &str, arguments: Value) -> Value {
     wire.ask("tools/call", json!({ "name": name, "arguments": arguments }))["result"].clone()
 }
 
-const LIST_PETS: &str =
-    "sdk.shop.list_pets(params: { limit: number?, kind: ShopKind? }?): ({ ShopPet }, { status: number, headers: { [string]: string } })
+const LIST_PETS: &str = "sdk.shop.list_pets(params: { limit: number?, kind: ShopKind? }?): { ShopPet }
 GET /pets
 
 Lists pets
@@ -41,7 +40,7 @@ fn tools_return_the_documentation() {
     let description = tools[0]["description"].as_str().expect("a string");
     for words in [
         "Not available: network (except through sdk), other programs",
-        "APIs, at most 100 calls: sdk.API.function(params, body) returns the decoded body, then {status, headers}",
+        "APIs, at most 1000 calls: sdk.API.function(params, body) returns the decoded body. Errors are raised and have err.status",
         "\n- sdk.shop: Pet shop 1.2.0 (create_pet, get_pet, list_pets, list_transactions, remove_pet)",
     ] {
         assert!(description.contains(words), "{words}: {description}");
@@ -154,8 +153,8 @@ fn types_are_written_for_an_editor() {
         "declare io: {\n    open: (path: string, mode: string?) -> FileHandle,\n",
         "export type ShopPet = ShopNewPet & { id: number }\n",
         "\ndeclare sdk: {\n    all: (",
-        "\n    shop: {\n        create_pet: (body: ShopNewPet) -> (ShopPet, { status: number, headers: { [string]: string } }),\n",
-        "\n    create_pet: (body: ShopNewPet) -> (ShopPet, ",
+        "\n    shop: {\n        create_pet: (body: ShopNewPet) -> ShopPet,\n",
+        "\n    create_pet: (body: ShopNewPet) -> ShopPet,",
     ] {
         assert!(types.contains(line), "{line}: {types}");
     }

@@ -189,6 +189,17 @@ async fn respond(State(shared): State<Shared>, request: Request) -> Response {
         "/answer/no_json" => ([(header::CONTENT_TYPE, "application/json")], "{oops").into_response(),
         "/answer/cookie" => ([(header::SET_COOKIE, "session=secret-cookie"), (header::ETAG, "\"7\"")], "ok").into_response(),
         "/answer/failure" => (StatusCode::INTERNAL_SERVER_ERROR, "it broke\n".repeat(1000)).into_response(),
+        "/answer/limited" => {
+            let retry =
+                [(header::RETRY_AFTER, "2"), (header::CONTENT_TYPE, "application/json"), (header::SET_COOKIE, "session=secret-cookie")];
+            (StatusCode::TOO_MANY_REQUESTS, retry, json!({ "code": "rate", "key": query.get("key") }).to_string()).into_response()
+        }
+        "/answer/failed_no_json" => (
+            StatusCode::BAD_GATEWAY,
+            [(header::CONTENT_TYPE, "application/json"), (header::RETRY_AFTER, "Wed, 01 Jan 2020 00:00:00 GMT")],
+            "<html>",
+        )
+            .into_response(),
         "/answer/redirect" => (StatusCode::FOUND, [(header::LOCATION, format!("http://{host}/secret"))]).into_response(),
         "/answer/silent" => {
             let _guard = DisconnectGuard(shared.disconnected);

@@ -282,6 +282,11 @@ bool files_any_open()
     return files != nullptr;
 }
 
+void files_flush()
+{
+    flush_all();
+}
+
 const IoError* files_finish()
 {
     for (File* file = files; file; file = file->next)

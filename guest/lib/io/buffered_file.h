@@ -40,5 +40,7 @@ bool file_close(File* file, IoError* error);
 void file_drop(File* file);
 
 bool files_any_open();
+// Flushes all files. The next call on a file reports its error.
+void files_flush();
 // Flushes all files at the end of a run. Returns the first write error that was not reported to the script, or null.
 const IoError* files_finish();

@@ -51,12 +51,13 @@ void restore_io_error(IoError* saved, IoError* error)
         free(saved);
 }
 
-void raise_io_error(lua_State* L, const IoError& error)
+void raise_io_error(lua_State* L, const IoError& error, const char* hint)
 {
     push_text(L, error);
     luaL_where(L, 1);
     lua_insert(L, -2);
-    lua_concat(L, 2);
+    lua_pushstring(L, hint);
+    lua_concat(L, 3);
     lua_error(L);
 }
 

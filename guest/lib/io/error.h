@@ -30,7 +30,7 @@ IoError* save_io_error(const IoError& error);
 // Moves a saved error to `error` and frees it.
 void restore_io_error(IoError* saved, IoError* error);
 
-// Raises the error with the position of the script in front.
-[[noreturn]] void raise_io_error(lua_State* L, const IoError& error);
+// Raises the error with the position of the script in front and a hint at the end.
+[[noreturn]] void raise_io_error(lua_State* L, const IoError& error, const char* hint = "");
 // Returns a system error to the script if the run is configured so. Raises any other error.
 int raise_or_return_io_error(lua_State* L, const IoError& error);

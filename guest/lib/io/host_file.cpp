@@ -101,3 +101,20 @@ bool host_remove(const char* path, size_t size, IoError* error)
     ReceiveBuffer receive_buffer;
     return check(toolscript_sandbox_io_remove(&list, &host_error), host_error, error);
 }
+
+bool host_exists(const char* path, size_t size, bool* exists, IoError* error)
+{
+    guest_list_u8_t list = borrow_bytes(path, size);
+    toolscript_sandbox_io_error_t host_error;
+    ReceiveBuffer receive_buffer;
+    return check(toolscript_sandbox_io_exists(&list, exists, &host_error), host_error, error);
+}
+
+bool host_rename(const char* old_path, size_t old_size, const char* new_path, size_t new_size, IoError* error)
+{
+    guest_list_u8_t old_list = borrow_bytes(old_path, old_size);
+    guest_list_u8_t new_list = borrow_bytes(new_path, new_size);
+    toolscript_sandbox_io_error_t host_error;
+    ReceiveBuffer receive_buffer;
+    return check(toolscript_sandbox_io_rename(&old_list, &new_list, &host_error), host_error, error);
+}

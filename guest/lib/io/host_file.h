@@ -20,3 +20,5 @@ bool host_remaining(HostFile file, uint64_t* count, IoError* error);
 bool host_write(HostFile file, const char* bytes, size_t size, bool has_pending, IoError* error);
 bool host_seek(HostFile file, Whence whence, int64_t offset, uint64_t* position, IoError* error);
 bool host_remove(const char* path, size_t size, IoError* error);
+bool host_exists(const char* path, size_t size, bool* exists, IoError* error);
+bool host_rename(const char* old_path, size_t old_size, const char* new_path, size_t new_size, IoError* error);

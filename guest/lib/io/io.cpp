@@ -47,7 +47,13 @@ int io_open(lua_State* L)
     const char* path = luaL_checklstring(L, 1, &size);
     OpenMode mode = to_mode(L, 2);
     IoError error;
-    return push_opened_file(L, path, size, mode, &error) ? 1 : raise_or_return_io_error(L, error);
+    if (push_opened_file(L, path, size, mode, &error))
+        return 1;
+    constexpr int32_t kNotFound = 2;
+    bool must_exist = mode == TOOLSCRIPT_SANDBOX_IO_MODE_READ || mode == TOOLSCRIPT_SANDBOX_IO_MODE_READ_UPDATE;
+    if (must_exist && error.number == kNotFound && !io_returns_system_errors)
+        raise_io_error(L, error, "; use io.exists(path) or pcall");
+    return raise_or_return_io_error(L, error);
 }
 
 int io_type(lua_State* L)
@@ -109,6 +115,30 @@ int io_list(lua_State* L)
     return 1;
 }
 
+int io_exists(lua_State* L)
+{
+    size_t size;
+    const char* path = luaL_checklstring(L, 1, &size);
+    bool exists = false;
+    IoError error;
+    if (!host_exists(path, size, &exists, &error))
+        return raise_or_return_io_error(L, error);
+    lua_pushboolean(L, exists);
+    return 1;
+}
+
+int os_rename(lua_State* L)
+{
+    size_t old_size, new_size;
+    const char* old_path = luaL_checklstring(L, 1, &old_size);
+    const char* new_path = luaL_checklstring(L, 2, &new_size);
+    IoError error;
+    if (!host_rename(old_path, old_size, new_path, new_size, &error))
+        return raise_or_return_io_error(L, error);
+    lua_pushboolean(L, true);
+    return 1;
+}
+
 int os_remove(lua_State* L)
 {
     size_t size;
@@ -121,7 +151,8 @@ int os_remove(lua_State* L)
 }
 
 constexpr luaL_Reg kFunctions[] = {
-    {"open", io_open}, {"lines", io_lines}, {"type", io_type}, {"list", io_list}, {"close", file_close_method}, {nullptr, nullptr},
+    {"open", io_open},     {"lines", io_lines},          {"type", io_type},  {"list", io_list},
+    {"exists", io_exists}, {"close", file_close_method}, {nullptr, nullptr},
 };
 
 } // namespace
@@ -143,6 +174,8 @@ void io_open_library(lua_State* L)
     lua_getglobal(L, "os");
     lua_pushcfunction(L, os_remove, "remove");
     lua_setfield(L, -2, "remove");
+    lua_pushcfunction(L, os_rename, "rename");
+    lua_setfield(L, -2, "rename");
     lua_pop(L, 1);
 }
 
@@ -159,7 +192,13 @@ void io_configure(lua_State* L, const toolscript_sandbox_types_refusals_t* refus
     remove_field(L, "require");
     lua_getfield(L, -1, "os");
     remove_field(L, "remove");
+    remove_field(L, "rename");
     lua_pop(L, 2);
+}
+
+void io_flush()
+{
+    files_flush();
 }
 
 const IoError* io_finish()

@@ -1,3 +1,4 @@
+#include "lib/error_value.h"
 #include "lib/json/escape.h"
 #include "lib/json/json.h"
 
@@ -51,7 +52,12 @@ public:
             return write_string(bytes, size, step);
         }
         case LUA_TTABLE:
+        {
+            size_t size = 0;
+            if (const char* message = error_value_message(L, index, &size))
+                return write_string(message, size, step);
             return write_table(index, step, depth);
+        }
         default:
             if (json_is_null(L, index))
                 return text.add("null", 4);

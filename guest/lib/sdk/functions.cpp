@@ -1,9 +1,9 @@
 #include "lib/sdk/functions.h"
 #include "lib/json/json.h"
+#include "lib/sdk/reply.h"
 #include "memory/collector.h"
 #include "runtime/utf8.h"
 
-#include "lstate.h"
 #include "lualib.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ namespace
 // The results of a batch of calls. The destructor also runs when a Luau error unwinds the stack.
 struct Results
 {
-    toolscript_sandbox_tools_list_result_reply_string_t list = {};
+    toolscript_sandbox_tools_list_result_reply_failure_t list = {};
     guest_string_t error = {}; // set if no call was made
     bool were_made;
 
@@ -28,7 +28,7 @@ struct Results
     ~Results()
     {
         if (were_made)
-            toolscript_sandbox_tools_list_result_reply_string_free(&list);
+            toolscript_sandbox_tools_list_result_reply_failure_free(&list);
         else
             guest_string_free(&error);
     }
@@ -72,11 +72,6 @@ guest_string_t check_utf8(lua_State* L, int index)
     return borrow_string(text, size);
 }
 
-void push_json(lua_State* L, const guest_string_t& json)
-{
-    json_push_decoded(L, reinterpret_cast<char*>(json.ptr), json.len);
-}
-
 // Converts the argument at this index. JSON text that it refers to is pushed and must stay on the stack.
 toolscript_sandbox_tools_value_t to_argument(lua_State* L, int index)
 {
@@ -95,23 +90,13 @@ toolscript_sandbox_tools_value_t to_argument(lua_State* L, int index)
     return value;
 }
 
-// Returns true if the script uses the second result. Otherwise it is not decoded.
-bool uses_details(lua_State* L)
+// Raises the error value of a failure. The name of the function is at this index.
+[[noreturn]] void raise_failure(lua_State* L, const Failure& failure, int name)
 {
-    return L->ci->nresults != 1;
-}
-
-// Pushes the one or two values of a reply and returns their number.
-int push_reply(lua_State* L, const toolscript_sandbox_tools_reply_t& reply, bool with_details)
-{
-    if (reply.body.tag == TOOLSCRIPT_SANDBOX_TOOLS_VALUE_BYTES)
-        lua_pushlstring(L, reinterpret_cast<char*>(reply.body.val.bytes.ptr), reply.body.val.bytes.len);
-    else
-        push_json(L, reply.body.val.json);
-    if (!reply.details.is_some || !with_details)
-        return 1;
-    push_json(L, reply.details.val);
-    return 2;
+    lua_pushvalue(L, name);
+    luaL_where(L, 1);
+    sdk_push_error(L, failure);
+    lua_error(L);
 }
 
 // The maximum number of calls and arguments at once. The limit of the host is lower.
@@ -148,35 +133,69 @@ bool returns_errors(lua_State* L)
     return result;
 }
 
-// Pushes a table of the first results of all calls and a table of their second results. An error is raised, or returned as the second result.
-void push_replies(lua_State* L, const Results& results, bool should_return_errors)
+// Pushes the name of the function of a call. Each call is a table that starts with the function.
+void push_call_name(lua_State* L, int calls, int index)
+{
+    lua_rawgeti(L, calls, index);
+    lua_rawgeti(L, -1, 1);
+    lua_getupvalue(L, -1, 1);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+}
+
+// Pushes a table with an entry for each call: its body, `json.null` for nil so that there are no holes, or `{error = err}`. The first error
+// is raised unless errors are returned.
+void push_bodies(lua_State* L, const Results& results, bool should_return_errors)
 {
     int count = int(results.list.len);
     lua_createtable(L, count, 0);
-    lua_createtable(L, count, 0);
     for (int index = 1; index <= count; index++)
     {
-        const toolscript_sandbox_tools_result_reply_string_t& result = results.list.ptr[index - 1];
-        if (result.is_err && !should_return_errors)
+        const toolscript_sandbox_tools_result_reply_failure_t& result = results.list.ptr[index - 1];
+        if (!result.is_err)
         {
-            luaL_where(L, 1);
-            lua_pushfstring(L, "call %d: ", index);
-            lua_pushlstring(L, reinterpret_cast<char*>(result.val.err.ptr), result.val.err.len);
-            lua_concat(L, 3);
-            lua_error(L);
+            sdk_push_body(L, result.val.ok);
+            if (lua_isnil(L, -1))
+            {
+                lua_pop(L, 1);
+                json_push_null(L);
+            }
         }
-        if (result.is_err)
+        else if (should_return_errors)
         {
-            lua_pushnil(L);
             lua_createtable(L, 0, 1);
-            lua_pushlstring(L, reinterpret_cast<char*>(result.val.err.ptr), result.val.err.len);
+            push_call_name(L, 1, index);
+            lua_pushliteral(L, "");
+            sdk_push_error(L, result.val.err);
             lua_rawsetfield(L, -2, "error");
         }
-        else if (push_reply(L, result.val.ok, true) == 1)
-            lua_pushnil(L);
-        lua_rawseti(L, -3, index);
-        lua_rawseti(L, -3, index);
+        else
+        {
+            push_call_name(L, 1, index);
+            luaL_where(L, 1);
+            lua_pushfstring(L, "call %d: ", index);
+            lua_concat(L, 2);
+            sdk_push_error(L, result.val.err);
+            lua_error(L);
+        }
+        lua_rawseti(L, -2, index);
     }
+}
+
+// Calls the function whose name is at an index, with the arguments from another index to the top of the stack.
+Results call_one(lua_State* L, int name_index, int first)
+{
+    int count = lua_gettop(L) - first + 1;
+    luaL_checkstack(L, count + 8, "too many arguments");
+    size_t size = sizeof(toolscript_sandbox_tools_value_t) * (size_t(count) + 1);
+    auto* values = static_cast<toolscript_sandbox_tools_value_t*>(lua_newuserdata(L, size));
+    for (int index = 0; index < count; index++)
+        values[index] = to_argument(L, first + index);
+    size_t name_size = 0;
+    const char* name = lua_tolstring(L, name_index, &name_size);
+    toolscript_sandbox_tools_invocation_t invocation = {borrow_string(name, name_size), {values, size_t(count)}};
+    sdk_reserve_response(L);
+    return Results({&invocation, 1});
 }
 
 } // namespace
@@ -189,23 +208,32 @@ void sdk_reserve_response(lua_State* L)
 int sdk_call(lua_State* L)
 {
     sdk_check_dot(L, lua_tostring(L, lua_upvalueindex(1)));
-    int count = lua_gettop(L);
-    luaL_checkstack(L, count + 8, "too many arguments");
-    size_t size = sizeof(toolscript_sandbox_tools_value_t) * (size_t(count) + 1);
-    auto* values = static_cast<toolscript_sandbox_tools_value_t*>(lua_newuserdata(L, size));
-    for (int index = 1; index <= count; index++)
-        values[index - 1] = to_argument(L, index);
-    size_t name_size = 0;
-    const char* name = lua_tolstring(L, lua_upvalueindex(1), &name_size);
-    toolscript_sandbox_tools_invocation_t invocation = {borrow_string(name, name_size), {values, size_t(count)}};
-    sdk_reserve_response(L);
-    Results results({&invocation, 1});
+    int name = lua_upvalueindex(1);
+    Results results = call_one(L, name, 1);
     if (!results.were_made)
         raise_host_error(L, results.error);
-    const toolscript_sandbox_tools_result_reply_string_t& result = results.list.ptr[0];
+    const toolscript_sandbox_tools_result_reply_failure_t& result = results.list.ptr[0];
     if (result.is_err)
-        raise_host_error(L, result.val.err);
-    return push_reply(L, result.val.ok, uses_details(L));
+        raise_failure(L, result.val.err, name);
+    sdk_push_body(L, result.val.ok);
+    return 1;
+}
+
+int sdk_response(lua_State* L)
+{
+    if (lua_tocfunction(L, 1) != sdk_call)
+        luaL_error(L, "the first argument must be an sdk function that is not called, such as sdk.response(sdk.f, {id = 1})");
+    lua_getupvalue(L, 1, 1);
+    lua_replace(L, 1);
+    Results results = call_one(L, 1, 2);
+    if (!results.were_made)
+        raise_host_error(L, results.error);
+    const toolscript_sandbox_tools_result_reply_failure_t& result = results.list.ptr[0];
+    if (!result.is_err)
+        sdk_push_response(L, result.val.ok);
+    else if (!sdk_push_failed_response(L, result.val.err))
+        raise_failure(L, result.val.err, 1);
+    return 1;
 }
 
 int sdk_all(lua_State* L)
@@ -229,8 +257,7 @@ int sdk_all(lua_State* L)
         lua_rawgeti(L, 1, index);
         int entry = lua_gettop(L);
         int count = lua_objlen(L, entry) - 1;
-        lua_rawgeti(L, entry, 1);
-        lua_getupvalue(L, -1, 1);
+        push_call_name(L, 1, index);
         size_t size = 0;
         const char* name = lua_tolstring(L, -1, &size);
         invocations[index - 1] = {borrow_string(name, size), {values, size_t(count)}};
@@ -247,8 +274,8 @@ int sdk_all(lua_State* L)
     Results results({invocations, size_t(calls)});
     if (!results.were_made)
         raise_host_error(L, results.error);
-    push_replies(L, results, should_return_errors);
-    return 2;
+    push_bodies(L, results, should_return_errors);
+    return 1;
 }
 
 int sdk_search(lua_State* L)
@@ -258,7 +285,7 @@ int sdk_search(lua_State* L)
     sdk_reserve_response(L);
     HostString found;
     toolscript_sandbox_tools_search(&query, &found.text);
-    push_json(L, found.text);
+    sdk_push_json(L, found.text);
     return 1;
 }
 

@@ -15,6 +15,8 @@ void sdk_check_dot(lua_State* L, const char* name);
 int sdk_call(lua_State* L);
 // `sdk.all({{sdk.f, …}, {sdk.g, …}}, {errors = "return"}?)`: makes several calls at once.
 int sdk_all(lua_State* L);
+// `sdk.response(sdk.f, …)`: returns the body with its details, and does not raise an error for a response with an error status.
+int sdk_response(lua_State* L);
 // `sdk.docs` and `sdk.search`.
 int sdk_docs(lua_State* L);
 int sdk_search(lua_State* L);

@@ -172,6 +172,8 @@ void sdk_open_library(lua_State* L)
     lua_setfield(L, -2, "all");
     lua_pushcfunction(L, sdk_docs, "docs");
     lua_setfield(L, -2, "docs");
+    lua_pushcfunction(L, sdk_response, "response");
+    lua_setfield(L, -2, "response");
     lua_pushcfunction(L, sdk_search, "search");
     lua_setfield(L, -2, "search");
     lua_newtable(L);

@@ -2,6 +2,7 @@
 
 use super::{
     Completed, MeteredState, begin_call, define_with_cost,
+    function_error::FunctionError,
     provider::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, MAX_RESPONSE, ResponseBudget},
 };
 use futures_util::{StreamExt as _, future::join_all, stream};
@@ -40,6 +41,11 @@ impl RunFunctions {
     }
 }
 
+/// Ends a run that makes more calls than its limit allows. wasmtime carries it as the error of the host call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the run reached its limit of {0} function calls")]
+pub struct CallLimitReached(pub u64);
+
 #[derive(ComponentType, Lift)]
 #[component(variant)]
 enum ArgumentValue {
@@ -74,20 +80,59 @@ struct Reply {
 
 impl From<FunctionResponse> for Reply {
     fn from(response: FunctionResponse) -> Self {
-        let text = |json: Box<RawValue>| String::from(Box::<str>::from(json));
-        let body = match response.body {
-            FunctionValue::Json(json) => ReplyValue::Json(text(json)),
-            FunctionValue::Bytes(bytes) => ReplyValue::Bytes(bytes),
-        };
-        Self { body, details: response.details.map(text) }
+        Self { body: response.body.into(), details: response.details.map(json_text) }
     }
 }
 
-/// The replies and errors in the order of the calls, or the reason why no call was made.
-type Replies = Result<Vec<Result<Reply, String>>, String>;
+#[derive(ComponentType, Lower)]
+#[component(record)]
+struct Failure {
+    name: Option<String>,
+    message: String,
+    body: Option<ReplyValue>,
+    details: Option<String>,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self { name: None, message, body: None, details: None }
+    }
+}
+
+impl Failure {
+    /// Converts an error. If its data exceeds the remaining size, only the message is kept. Returns the size of the data too.
+    fn new(error: FunctionError, remaining: &mut usize) -> (Self, usize) {
+        let details = error.details();
+        let size = error.body.as_ref().map_or(0, FunctionValue::size) + details.as_ref().map_or(0, |details| details.get().len());
+        let (name, message) = (error.name, truncate_error(error.message));
+        match remaining.checked_sub(size) {
+            Some(rest) => {
+                *remaining = rest;
+                (Self { name, message, body: error.body.map(ReplyValue::from), details: details.map(json_text) }, size)
+            }
+            None => (Self { name, ..Self::from(message) }, 0),
+        }
+    }
+}
+
+impl From<FunctionValue> for ReplyValue {
+    fn from(value: FunctionValue) -> Self {
+        match value {
+            FunctionValue::Json(json) => Self::Json(json_text(json)),
+            FunctionValue::Bytes(bytes) => Self::Bytes(bytes),
+        }
+    }
+}
+
+fn json_text(json: Box<RawValue>) -> String {
+    String::from(Box::<str>::from(json))
+}
+
+/// The replies and failures in the order of the calls, or the reason why no call was made.
+type Replies = Result<Vec<Result<Reply, Failure>>, String>;
 
 pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    let mut tools = linker.instance("toolscript:sandbox/tools@0.1.0")?;
+    let mut tools = linker.instance("toolscript:sandbox/tools@0.2.0")?;
     define_with_cost(&mut tools, "names", |store, (): ()| {
         let names = provider(store).map(FunctionProvider::names).unwrap_or_default();
         Completed { bytes: names.iter().map(String::len).sum(), results: (names,) }
@@ -120,7 +165,7 @@ fn provider<'a, T: MeteredState>(store: &'a StoreContextMut<'_, T>) -> Option<&'
     store.data().as_ref().functions.as_ref().map(|functions| &*functions.provider)
 }
 
-/// Makes the calls concurrently. If they exceed a limit, none is made.
+/// Makes the calls concurrently. If they exceed a limit, none is made. The limit on their number ends the run.
 async fn call<T: MeteredState>(
     store: &mut StoreContextMut<'_, T>,
     invocations: &WasmList<Invocation>,
@@ -129,7 +174,7 @@ async fn call<T: MeteredState>(
     let Some(functions) = &store.data().as_ref().functions else { return rejected(no_functions(), 0) };
     let count = invocations.len() as u64;
     if count > functions.calls_left {
-        return rejected(format!("too many function calls (max {})", functions.max_calls), 0);
+        return Err(CallLimitReached(functions.max_calls).into());
     }
     let provider = Arc::clone(&functions.provider);
     let mut bytes = 0;
@@ -152,7 +197,11 @@ async fn call<T: MeteredState>(
     // Providers need not use the budget, so the host checks the responses again.
     let mut remaining = MAX_RESPONSE;
     let replies = responses.into_iter().map(|response| {
-        let response = response.map_err(truncate_error)?;
+        let response = response.map_err(|error| {
+            let (failure, size) = Failure::new(error, &mut remaining);
+            bytes += size;
+            failure
+        })?;
         let size = response.size();
         bytes += size;
         let too_large = || format!("the response is {size} bytes; at most {MAX_RESPONSE} are allowed at once");

@@ -56,7 +56,7 @@ struct Opened {
 type IoResults<R> = (Result<R, Error>,);
 
 pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    let mut io = linker.instance("toolscript:sandbox/io@0.1.0")?;
+    let mut io = linker.instance("toolscript:sandbox/io@0.2.0")?;
     io.resource_async("file", ResourceType::host::<File>(), |mut store, handle| {
         Box::new(async move {
             let started = begin_call(&mut store).await?;
@@ -94,6 +94,18 @@ pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Resul
     define_blocking(&mut io, "list", |store, (path,): (WasmList<u8>,)| {
         let path = copy_path(store, &path);
         with_session(store, move |session| session.list(&path?), listing_cost)
+    })?;
+    define_blocking(&mut io, "exists", |store, (path,): (WasmList<u8>,)| {
+        let path = copy_path(store, &path);
+        with_session(store, move |session| session.exists(&path?), no_bytes)
+    })?;
+    define_blocking(&mut io, "rename", |store, (old, new): (WasmList<u8>, WasmList<u8>)| {
+        let paths = copy_path(store, &old).and_then(|old| Ok((old, copy_path(store, &new)?)));
+        let rename = move |session: &FileSession| {
+            let (old, new) = paths?;
+            session.rename(&old, &new)
+        };
+        with_session(store, rename, no_bytes)
     })?;
     define_blocking(&mut io, "remove", |store, (path,): (WasmList<u8>,)| {
         let path = copy_path(store, &path);

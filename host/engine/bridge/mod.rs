@@ -6,12 +6,15 @@
 //! host checks their size in guest memory before it copies them. Generated bindings would copy them first.
 
 mod clocks;
+mod function_error;
 mod functions;
 mod io;
 mod log;
 mod provider;
+mod timer;
 
-pub use functions::RunFunctions;
+pub use function_error::FunctionError;
+pub use functions::{CallLimitReached, RunFunctions};
 pub use log::{Listener, LogBuffer, Progress};
 pub use provider::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, MAX_RESPONSE, ResponseBudget};
 
@@ -69,6 +72,7 @@ pub(crate) fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime
     clocks::add_to_linker(linker)?;
     io::add_to_linker(linker)?;
     log::add_to_linker(linker)?;
+    timer::add_to_linker(linker)?;
     functions::add_to_linker(linker)
 }
 

@@ -1,5 +1,6 @@
 //! The trait that supplies functions to scripts, and the types of its calls.
 
+use super::function_error::FunctionError;
 use futures_util::future::BoxFuture;
 use serde_json::value::RawValue;
 use std::{
@@ -22,8 +23,8 @@ pub trait FunctionProvider: Send + Sync {
     /// as `a` of `a.b`.
     fn names(&self) -> Vec<String>;
 
-    /// Calls a function. The error is the message that is raised in the script. It must not contain secrets or paths of the host.
-    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, String>>;
+    /// Calls a function. The error is raised in the script.
+    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, FunctionError>>;
 
     /// Returns the functions whose documentation matches a query, best match first, as a JSON array.
     fn search(&self, query: &str) -> String {
@@ -47,7 +48,7 @@ impl<T: FunctionProvider + ?Sized> FunctionProvider for Arc<T> {
         (**self).names()
     }
 
-    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, String>> {
+    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, FunctionError>> {
         (**self).call(call)
     }
 
@@ -125,14 +126,14 @@ impl FunctionValue {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FunctionResponse {
-    /// The first return value in the script.
+    /// The return value in the script.
     pub body: FunctionValue,
-    /// The second return value in the script, a JSON object such as an HTTP status and headers.
+    /// A JSON object such as an HTTP status and headers. Its members are in the table that `sdk.response` returns.
     pub details: Option<Box<RawValue>>,
 }
 
 impl FunctionResponse {
-    /// Creates a response with one return value.
+    /// Creates a response without details.
     #[must_use]
     pub fn new(body: FunctionValue) -> Self {
         Self { body, details: None }

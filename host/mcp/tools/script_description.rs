@@ -16,7 +16,7 @@ pub fn describe(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> S
         "Runs a Luau script in a sandbox and returns {{result, logs, files_touched}}: its return value as JSON, the lines that it \
          printed, and the files that it changed.\n\n\
          Available: string, table, math, buffer, bit32, utf8, os.time/date/clock, print(...), \
-         progress(done, total?, message?), json.encode/decode/null/object. Not available: network{}, {}other programs. \
+         progress(done, total?, message?), sleep(seconds), json.encode/decode/null/object. Not available: network{}, {}other programs. \
          A sequence table becomes a JSON array, other tables an object; use json.null for null in arrays.\n\n\
          Limits: {} s, {} of memory, {} of result, {} of logs.",
         if sdk.is_some() { " (except through sdk)" } else { "" },
@@ -45,7 +45,7 @@ fn describe_files(io: &IoOptions) -> String {
         _ => "Errors, including file errors, are raised and end the script unless pcall catches them.",
     };
     format!(
-        "\n\nFiles: io.open(path, mode), io.lines(path), io.list(directory), os.remove(path), and h:read, h:write, h:lines, h:seek, \
+        "\n\nFiles: io.open(path, mode), io.lines(path), io.list(directory), io.exists(path), os.remove(path), os.rename(old, new), and h:read, h:write, h:lines, h:seek, \
          h:close, as in Lua, with relative paths in one directory. require(\"./lib/x\") loads lib/x.luau from it. A run can write {} and create {} files. {errors}\n\n\
          Example:\nlocal out = io.open(\"squares.csv\", \"w\")\nfor n = 1, 3 do out:write(n, \",\", n * n, \"\\n\") end\nout:close()\n\
          return {{files = io.list()}}",
@@ -56,8 +56,10 @@ fn describe_files(io: &IoOptions) -> String {
 
 fn describe_apis(sdk: &Sdk, limits: &Limits) -> String {
     let mut text = format!(
-        "\n\nAPIs, at most {} calls: sdk.API.function(params, body) returns the decoded body, then {{status, headers}}; errors are raised. \
-         sdk.all{{{{sdk.f, params}}, {{sdk.g}}}} makes several calls at once and returns a table of results. sdk.search(words) finds functions, \
+        "\n\nAPIs, at most {} calls: sdk.API.function(params, body) returns the decoded body. Errors are raised and have err.status, \
+         err.body, err.headers, err.retry_after. sdk.response(sdk.f, params, body) returns {{ok, status, headers, body}} and does not raise for a status. \
+         sdk.all({{{{sdk.f, params}}, {{sdk.g}}}}, {{errors = \"return\"}}) makes calls at once and returns a table of bodies, {{error = err}} for a failed call. \
+         sdk.search(words) finds functions, \
          sdk.docs(name) returns how to call one.",
         limits.api_calls
     );

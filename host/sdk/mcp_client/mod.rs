@@ -15,7 +15,7 @@ pub use connect::Transport;
 pub use tool::UpstreamTool;
 
 use super::{egress, filter::FunctionFilter, frozen_params::FrozenParams, secret::Secret};
-use crate::functions::{FunctionResponse, FunctionValue, ResponseBudget};
+use crate::functions::{FunctionError, FunctionResponse, FunctionValue, ResponseBudget};
 use connect::{Connection, Failure};
 use handler::Handler;
 use process::ServerProcess;
@@ -156,7 +156,7 @@ impl UpstreamServer {
         self.transport.takes_credentials()
     }
 
-    /// Calls a tool. An error is the message for the script.
+    /// Calls a tool.
     ///
     /// Repeats a call once after the connection was lost, if the call was not sent or if the tool allows it.
     pub async fn call(
@@ -164,7 +164,7 @@ impl UpstreamServer {
         tool: &UpstreamTool,
         arguments: Vec<FunctionValue>,
         budget: &ResponseBudget,
-    ) -> Result<FunctionResponse, String> {
+    ) -> Result<FunctionResponse, FunctionError> {
         let arguments = tool.arguments(arguments)?;
         let mut is_repeated = false;
         loop {
@@ -174,12 +174,12 @@ impl UpstreamServer {
                 Err(error) => error,
             };
             if matches!(error, CallError::Failed(_)) {
-                return Err(error.to_string());
+                return Err(error.to_string().into());
             }
             self.report_lost(number);
             let may_repeat = tool.is_repeatable || matches!(error, CallError::NotSent);
             if is_repeated || !may_repeat {
-                return Err(error.to_string());
+                return Err(error.to_string().into());
             }
             is_repeated = true;
         }
@@ -193,14 +193,14 @@ impl UpstreamServer {
         tool: &UpstreamTool,
         arguments: Vec<FunctionValue>,
         budget: &ResponseBudget,
-    ) -> Result<FunctionResponse, String> {
+    ) -> Result<FunctionResponse, FunctionError> {
         let arguments = tool.arguments(arguments)?;
         let connect = || async {
             let failed = |failure: Failure| format!("can't connect to the server: {}", failure.public);
             self.transport.connect(Handler::default(), Some(secret)).await.map_err(failed)
         };
         let connection = connection.get_or_try_init(connect).await?;
-        let response = call(connection.running.peer(), tool, arguments, budget).await.unwrap_or_else(|error| Err(error.to_string()));
+        let response = call(connection.running.peer(), tool, arguments, budget).await.unwrap_or_else(|error| Err(error.to_string().into()));
         let mut secrets = self.secrets.clone();
         secrets.push(secret.clone());
         tool_result::redact(response, &secrets)
@@ -273,13 +273,13 @@ async fn call(
     tool: &UpstreamTool,
     arguments: JsonObject,
     budget: &ResponseBudget,
-) -> Result<Result<FunctionResponse, String>, CallError> {
+) -> Result<Result<FunctionResponse, FunctionError>, CallError> {
     let mut request = CallToolRequestParams::new(tool.upstream_name.clone());
     request.arguments = Some(arguments);
     match peer.call_tool_once(request).await {
         Ok(CallToolResponse::Complete(result)) => Ok(tool_result::convert(result, budget)),
         Ok(_) => Ok(Err("the tool asks for user input or runs as a background task, which scripts do not support".into())),
-        Err(ServiceError::McpError(error)) => Ok(Err(error.message.into_owned())),
+        Err(ServiceError::McpError(error)) => Ok(Err(error.message.into_owned().into())),
         Err(ServiceError::TransportClosed) => Err(CallError::ConnectionLost),
         Err(ServiceError::TransportSend(error)) if egress::was_not_sent(&*error.error) => Err(CallError::NotSent),
         Err(ServiceError::TransportSend(error)) => Err(CallError::Failed(egress::public_message(&*error.error))),

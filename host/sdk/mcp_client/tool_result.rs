@@ -1,6 +1,6 @@
 //! Converts the result of a tool to the result of a call.
 
-use crate::functions::{FunctionResponse, FunctionValue, ResponseBudget};
+use crate::functions::{FunctionError, FunctionResponse, FunctionValue, ResponseBudget};
 use crate::sdk::secret::Secret;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{
@@ -9,10 +9,12 @@ use serde_json::{
 };
 
 /// Returns the structured content, or else the content blocks: a text as a string, another block as a table, several blocks as a list. An
-/// error is the message for the script.
-pub fn convert(result: CallToolResult, budget: &ResponseBudget) -> Result<FunctionResponse, String> {
+/// error of the tool has its structured content as body.
+pub fn convert(result: CallToolResult, budget: &ResponseBudget) -> Result<FunctionResponse, FunctionError> {
     if result.is_error == Some(true) {
-        return Err(error_message(&result));
+        let mut error = FunctionError::from(error_message(&result));
+        error.body = result.structured_content.and_then(|content| encode(&content, budget).ok()).map(FunctionValue::Json);
+        return Err(error);
     }
     let has_other_blocks = result.content.iter().any(|block| !matches!(block, ContentBlock::Text(_)));
     let details = match &result.structured_content {
@@ -61,7 +63,7 @@ fn error_message(result: &CallToolResult) -> String {
 }
 
 /// Removes the credentials of the server from a response or an error.
-pub fn redact(response: Result<FunctionResponse, String>, secrets: &[Secret]) -> Result<FunctionResponse, String> {
+pub fn redact(response: Result<FunctionResponse, FunctionError>, secrets: &[Secret]) -> Result<FunctionResponse, FunctionError> {
     if secrets.is_empty() {
         return response;
     }
@@ -72,7 +74,15 @@ pub fn redact(response: Result<FunctionResponse, String>, secrets: &[Secret]) ->
     let redact_json = |json: &RawValue| {
         RawValue::from_string(redact(json.get())).map_err(|_| "the result contains a credential that can't be removed".to_owned())
     };
-    let mut response = response.map_err(|error| redact(&error))?;
+    let mut response = response.map_err(|error| {
+        let mut redacted = FunctionError::from(redact(&error.message));
+        redacted.body = match error.body {
+            Some(FunctionValue::Json(json)) => redact_json(&json).ok().map(FunctionValue::Json),
+            // A tool has JSON content only.
+            Some(FunctionValue::Bytes(_)) | None => None,
+        };
+        redacted
+    })?;
     if let FunctionValue::Json(json) = &response.body {
         response.body = FunctionValue::Json(redact_json(json)?);
     }

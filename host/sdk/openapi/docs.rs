@@ -10,9 +10,6 @@ use crate::sdk::{
 };
 use std::fmt::Write as _;
 
-/// The type of the second result of a call.
-const DETAILS: &str = "{ status: number, headers: { [string]: string } }";
-
 impl Api {
     /// Returns the types of the specification.
     pub fn types(&self) -> Types<'_> {
@@ -35,8 +32,8 @@ impl Api {
             let hidden: Vec<&str> = self.frozen.names().collect();
             arguments.push(format!("body: {}", types.without_fields(body.schema.as_deref(), &hidden).with_required(body.required)));
         }
-        let body = types.at(operation.result.as_deref()).to_text();
-        Signature { arguments: arguments.join(", "), results: format!("({body}, {DETAILS})") }
+        let results = types.at(operation.result.as_deref()).to_text();
+        Signature { arguments: arguments.join(", "), results }
     }
 
     /// Returns the method, the path, the description and the parameters of an operation.

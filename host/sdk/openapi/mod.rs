@@ -10,6 +10,7 @@ mod operation;
 mod parameters;
 mod request;
 mod response;
+mod retry_after;
 mod security_scheme;
 mod server_url;
 mod specification;
@@ -27,7 +28,7 @@ use super::{
     secret::Secret,
     validation::Schemas,
 };
-use crate::functions::{FunctionResponse, FunctionValue, ResponseBudget};
+use crate::functions::{FunctionError, FunctionResponse, FunctionValue, ResponseBudget};
 use body_schema::RequestBody;
 use operation::UnnamedOperation;
 use parameters::Parameter;
@@ -136,14 +137,14 @@ impl Api {
         operation.parameters.iter().filter(|parameter| self.frozen_value(parameter).is_none())
     }
 
-    /// Calls an operation with the credential of the run, or else with that of the API. An error is the message for the script.
+    /// Calls an operation with the credential of the run, or else with that of the API.
     pub async fn call(
         &self,
         operation: &Operation,
         arguments: Vec<FunctionValue>,
         secret: Option<&Secret>,
         budget: &ResponseBudget,
-    ) -> Result<FunctionResponse, String> {
+    ) -> Result<FunctionResponse, FunctionError> {
         let secret = secret.or(self.secret.as_ref());
         let mut request = request::build(self, operation, arguments)?;
         if let (Some(secret), Some(scheme)) = (secret, self.scheme_for(operation)) {

@@ -14,6 +14,8 @@ export const TRY_EVERY_OPERATION = `
   end
   for _, mode in { "r", "w", "a", "r+", "w+", "a+" } do try(io.open, (...), mode) end
   try(os.remove, (...))
+  try(os.rename, (...), "renamed")
+  try(os.rename, "inside", (...))
   try(io.list, (...))
   return answers
 `;
@@ -24,7 +26,7 @@ export async function checkConfinement(sandbox) {
     await createEscapes(ioDir, outside);
     const expectOperationsRejected = async (path, message, listMessage = message) => {
       const { result } = await sandbox.run({ script: TRY_EVERY_OPERATION, arguments: [path], ioDir });
-      expect(result, [...Array(7).fill(message), listMessage], `operations on ${path}`);
+      expect(result, [...Array(9).fill(message), listMessage], `operations on ${path}`);
       attempts += result.length;
     };
     for (const name of ["link", "relative", "to-inside", "nowhere", "home", "home/secret"]) {

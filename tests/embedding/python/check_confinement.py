@@ -16,6 +16,8 @@ TRY_EVERY_OPERATION = """
     end
     for _, mode in { "r", "w", "a", "r+", "w+", "a+" } do try(io.open, (...), mode) end
     try(os.remove, (...))
+    try(os.rename, (...), "renamed")
+    try(os.rename, "inside", (...))
     try(io.list, (...))
     return answers
 """
@@ -27,7 +29,7 @@ def check_confinement(sandbox: Sandbox | WasiSandbox) -> str:
     def expect_rejected(path: str, message: str, list_message: str | None = None) -> None:
         nonlocal attempts
         result = sandbox.run(TRY_EVERY_OPERATION, [path], io_dir)["result"]
-        expect(result, [message] * 7 + [list_message or message], f"operations on {path}")
+        expect(result, [message] * 9 + [list_message or message], f"operations on {path}")
         attempts += len(result)
 
     with temporary_io_dir() as io_dir:

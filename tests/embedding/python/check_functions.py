@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from expect import expect, expect_raises
+from functions import FunctionError
 from toolscript_host import Sandbox
 
 
 def fail() -> None:
     raise RuntimeError("it is broken")
+
+
+def limit_rate() -> None:
+    raise FunctionError("slow down", status=429, body={"code": "rate"}, headers={"x-limit": "5"}, retry_after=2.5)
 
 
 def story() -> None:
@@ -27,6 +32,8 @@ FUNCTIONS = {
     "deep.echo": lambda value: value,
     "reverse": lambda data: data[::-1],
     "fail": fail,
+    "limit_rate": limit_rate,
+    "nothing": lambda: None,
     "not_json": lambda: object(),
     "large": lambda: "x" * (8 << 20),
 }
@@ -48,8 +55,9 @@ def check_results(sandbox: Sandbox) -> None:
     echoed = result("return sdk.deep.echo{ a = { 1, 'ä\\0' }, b = { json.null }, c = json.null }")
     expect(echoed, {"a": [1, "ä\0"], "b": [None]}, "JSON round trip; null in an object is nil")
     expect(result("return sdk.reverse(buffer.fromstring('\\1\\2\\255')):byte(1, 3)"), [255, 2, 1], "bytes round trip")
-    several = sandbox.run("return sdk.all{ { sdk.old.story }, { sdk.old.story } }", functions={"old.story": story})["result"]
-    expect(several, [[], []], "several calls in one batch")
+    several = result("return sdk.all({ { sdk.add, 1, 2 }, { sdk.nothing }, { sdk.fail } }, { errors = 'return' })")
+    expect(several, [3, None, {"error": "fail: it is broken"}], "several calls in one batch")
+    expect(result("local r = sdk.response(sdk.add, 1, 2) return r.ok, r.body, r.status"), [True, 3, None], "response of a function")
 
 
 def check_errors(sandbox: Sandbox) -> None:
@@ -62,8 +70,14 @@ def check_errors(sandbox: Sandbox) -> None:
     expect(message("sdk.nope()"), "script:1: there is no function 'nope'", "unknown function")
     outcome = sandbox.run("sdk.fail()", functions=FUNCTIONS)
     expect(outcome["error"]["message"], "script:1: fail: it is broken", "uncaught exception of a function")
-    script = "local n = 0 while pcall(sdk.add, 1, 2) do n += 1 end return n"
-    expect(sandbox.run(script, functions=FUNCTIONS, max_calls=3)["result"], 3, "limit on calls")
+    script = "local _, e = pcall(sdk.limit_rate) return e.name, e.status, e.body.code, e.headers['x-limit'], e.retry_after, tostring(e)"
+    data = ["limit_rate", 429, "rate", "5", 2.5, "limit_rate: slow down"]
+    expect(sandbox.run(script, functions=FUNCTIONS)["result"], data, "error with data")
+    script = "local r = sdk.response(sdk.limit_rate) return r.ok, r.status, r.headers['x-limit'], r.retry_after, r.body.code"
+    expect(sandbox.run(script, functions=FUNCTIONS)["result"], [False, 429, "5", 2.5, "rate"], "response with an error status")
+    outcome = sandbox.run("while pcall(sdk.add, 1, 2) do print('called') end", functions=FUNCTIONS, max_calls=3)
+    message = "3 function calls were made, the limit; if this is a loop over pages, check that the cursor ends"
+    expect((outcome["error"], len(outcome["logs"])), ({"kind": "calls", "message": message}, 3), "limit on calls")
     run = lambda: sandbox.run("pcall(sdk.interrupt) return 'caught'", functions={"interrupt": interrupt})
     expect_raises(KeyboardInterrupt, run, "keyboard interrupt inside a function")
 

@@ -63,7 +63,7 @@ impl<D: Disk> Reference<D> {
         self.slots[slot - 1] = None;
         let exists = self.disk.exists(name);
         if mode.starts_with('r') && !exists {
-            return Err(format!("{name}: No such file or directory"));
+            return Err(format!("{name}: No such file or directory; use io.exists(path) or pcall"));
         }
         let mut file = self.disk.open(name, mode);
         if mode.starts_with('w') || !exists {

@@ -105,6 +105,14 @@ class StoredFile extends Inode {
     this.#releaseIfUnused();
   }
 
+  /** Moves the file to another path. It is reported as removed, then created with its contents. */
+  rename(path) {
+    this.#report({ op: "remove", append: false });
+    this.#path = path;
+    this.#report({ op: "create-file", append: false });
+    this.#report({ op: "write", offset: 0, bytes: this.#content.bytes.slice(), append: false });
+  }
+
   // Called before memory is allocated: a script can ask for a size of 2^60.
   #reserve(size) {
     return size <= this.#content.length || this.#quota.reserve(size - this.#content.length);
@@ -183,6 +191,17 @@ class StoredDirectory extends Directory {
     return { ret: wasi.ERRNO_SUCCESS, entry: this.#add(name, path, isDirectory, undefined, true) };
   }
 
+  /** Moves a file to another directory. Replaces a file there. */
+  move(name, target, newName) {
+    const file = this.contents.get(name);
+    const replaced = target.contents.get(newName);
+    if (file === replaced) return;
+    replaced?.unlink();
+    this.contents.delete(name);
+    target.contents.set(newName, file);
+    file.rename(target.#path === "" ? newName : `${target.#path}/${newName}`);
+  }
+
   /** Adds a file or directory of the page without reporting a change. */
   restore(path, bytes) {
     const names = path.split("/");
@@ -219,6 +238,18 @@ class OpenStoredDirectory extends OpenDirectory {
   path_create_directory(name) {
     if (this.path_lookup(name, 0).inode_obj !== null) return wasi.ERRNO_EXIST;
     return this.dir.create_entry_for_path(name, true).ret;
+  }
+
+  // The shim does not rename. The module renames files only.
+  path_rename(name, target, newName) {
+    const isInvalid = (text) => text === "" || text.includes("/") || text === "." || text === "..";
+    if (isInvalid(name) || isInvalid(newName) || !(target instanceof OpenStoredDirectory)) return wasi.ERRNO_NOTCAPABLE;
+    const file = this.dir.contents.get(name);
+    if (file === undefined) return wasi.ERRNO_NOENT;
+    const replaced = target.dir.contents.get(newName);
+    if (file instanceof StoredDirectory || replaced instanceof StoredDirectory) return wasi.ERRNO_ISDIR;
+    this.dir.move(name, target.dir, newName);
+    return wasi.ERRNO_SUCCESS;
   }
 
   // Also reports the change and releases the storage.

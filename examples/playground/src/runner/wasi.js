@@ -29,6 +29,9 @@ export class Wasi extends WASI {
       this.#withPath(parent, name, length, (descriptor, path) => descriptor.path_create_directory(path));
     imports.path_unlink_file = (parent, name, length) =>
       this.#withPath(parent, name, length, (descriptor, path) => descriptor.path_unlink_file(path));
+    imports.path_rename = (parent, name, length, newParent, newName, newLength) =>
+      this.#withPath(parent, name, length, (descriptor, path) =>
+        this.#withPath(newParent, newName, newLength, (newDescriptor, newPath) => descriptor.path_rename(path, newDescriptor, newPath)));
     imports.path_filestat_get = (parent, flags, name, length, resultPointer) =>
       this.#withPath(parent, name, length, (descriptor, path) => {
         const { ret, filestat } = descriptor.path_filestat_get(flags, path);
