@@ -61,7 +61,7 @@ fn the_description_contains_the_configured_limits() {
         "Limits: 7 s, 64 MiB of memory",
         "A run can write 2 KiB and create 3 files",
         "io.open(path, mode)",
-        "Errors, including file errors, are raised",
+        "Errors, including file errors, are raised; catch them with pcall.",
     ] {
         assert!(description.contains(words), "{words}: {description}");
     }

@@ -24,3 +24,5 @@ mod resources;
 mod stdio;
 #[cfg(target_os = "linux")]
 mod tenants;
+#[cfg(target_os = "linux")]
+mod tool_list;

@@ -40,8 +40,8 @@ fn tools_return_the_documentation() {
     assert_eq!(names[7..], ["list_apis", "list_functions", "get_function_docs", "search_docs"]);
     let description = tools[0]["description"].as_str().expect("a string");
     for words in [
-        "Not available: network (except through sdk), require",
-        "APIs, at most 100 calls: sdk.API.function(params, body) returns the decoded body, then {status, headers}",
+        "Not available: network (except through sdk), other programs.",
+        ": sdk.API.name(params, body) returns one value, the decoded body.",
         "\n- sdk.shop: Pet shop 1.2.0 (create_pet, get_pet, list_pets, list_transactions, remove_pet)",
     ] {
         assert!(description.contains(words), "{words}: {description}");

@@ -36,7 +36,7 @@ impl DocsTool {
 
 const LIST_APIS: DocsTool = DocsTool {
     name: "list_apis",
-    define: || define_read_only::<NoArguments, ApiList>(LIST_APIS.name, "List APIs", "Lists the APIs that scripts can call through sdk."),
+    define: || define_read_only::<NoArguments>(LIST_APIS.name, "List APIs", "Lists the APIs in sdk."),
     call: |sdk, arguments| {
         let NoArguments {} = arguments::parse(arguments)?;
         Ok(list_apis(sdk))
@@ -47,21 +47,18 @@ const LIST_APIS: DocsTool = DocsTool {
 #[serde(deny_unknown_fields)]
 struct NoArguments {}
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct ApiList {
     apis: Vec<ApiEntry>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct ApiEntry {
     /// Scripts call its functions as sdk.NAME.function.
     name: String,
     title: String,
-    #[schemars(extend("enum" = ["openapi", "mcp"]))]
-    #[schemars(with = "String")]
     kind: SourceKind,
     functions: usize,
-    #[schemars(with = "Vec<String>")]
     tags: BTreeSet<String>,
     /// Why it is unavailable now.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,10 +87,10 @@ fn list_apis(sdk: &Sdk) -> ToolOutput {
 const LIST_FUNCTIONS: DocsTool = DocsTool {
     name: "list_functions",
     define: || {
-        define_read_only::<ListArguments, FunctionList>(
+        define_read_only::<ListArguments>(
             LIST_FUNCTIONS.name,
             "List functions",
-            "Lists the functions that scripts can call through sdk, optionally of one API or with one tag. At most 200.",
+            "Lists functions of sdk, optionally of one API or with one tag.",
         )
     },
     call: |sdk, arguments| {
@@ -116,10 +113,10 @@ struct ListArguments {
 const GET_FUNCTION_DOCS: DocsTool = DocsTool {
     name: "get_function_docs",
     define: || {
-        define_read_only::<GetArguments, FunctionDocs>(
+        define_read_only::<GetArguments>(
             GET_FUNCTION_DOCS.name,
             "Get the documentation of a function",
-            "Returns how a script calls a function: its Luau signature, description, parameters and types.",
+            "Returns how a script calls a function: signature, parameters, types.",
         )
     },
     call: |sdk, arguments| {
@@ -136,7 +133,7 @@ struct GetArguments {
     name: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct FunctionDocs {
     name: String,
     docs: String,
@@ -144,13 +141,7 @@ struct FunctionDocs {
 
 const SEARCH_DOCS: DocsTool = DocsTool {
     name: "search_docs",
-    define: || {
-        define_read_only::<SearchArguments, FunctionList>(
-            SEARCH_DOCS.name,
-            "Search functions",
-            "Finds functions that scripts can call through sdk by what they do, best first. At most 20.",
-        )
-    },
+    define: || define_read_only::<SearchArguments>(SEARCH_DOCS.name, "Search functions", "Finds functions of sdk by what they do."),
     call: |sdk, arguments| {
         let SearchArguments { query } = arguments::parse(arguments)?;
         Ok(list(&sdk.search_functions(&query), ""))
@@ -164,14 +155,14 @@ struct SearchArguments {
     query: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct FunctionList {
     functions: Vec<FunctionEntry>,
     /// There are more functions.
     truncated: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct FunctionEntry {
     name: String,
     summary: String,

@@ -23,7 +23,6 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Returns the definitions of all tools that the server offers.
 pub fn define_all(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> Vec<Tool> {
@@ -118,20 +117,23 @@ impl ToolOutput {
     }
 }
 
-/// Defines a tool that changes nothing, with the types of its arguments `A` and its structured output `O`.
-fn define_read_only<A: JsonSchema, O: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
+/// Defines a tool that changes nothing, with the type of its arguments `A`.
+///
+/// Only `execute_script` has an output schema. A model pays for schemas in every conversation, and the texts of the other tools need no
+/// explanation.
+fn define_read_only<A: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
     let annotations = ToolAnnotations::new().read_only(true).open_world(false);
-    define::<A, O>(name, title, description).with_annotations(annotations)
+    define::<A>(name, title, description).with_annotations(annotations)
 }
 
 /// Defines a tool that changes files. It may overwrite data, and a repeated call has another effect.
-fn define_destructive<A: JsonSchema, O: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
+fn define_destructive<A: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
     let annotations = ToolAnnotations::new().read_only(false).destructive(true).idempotent(false).open_world(false);
-    define::<A, O>(name, title, description).with_annotations(annotations)
+    define::<A>(name, title, description).with_annotations(annotations)
 }
 
-fn define<A: JsonSchema, O: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
-    Tool::new(name, description, schema::of_input::<A>()).with_title(title).with_raw_output_schema(Arc::new(schema::of_output::<O>()))
+fn define<A: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
+    Tool::new(name, description, schema::of_input::<A>()).with_title(title)
 }
 
 /// Returns a number with its noun, such as `1 file` or `3 files`.
