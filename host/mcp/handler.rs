@@ -87,7 +87,9 @@ impl ServerHandler for Handler {
         let request = self.request(context);
         // A separate task turns a panic into an error response.
         let task = match FileTool::find(&call.name) {
-            Some(tool) if self.tenant.io.is_some() => tool.prepare(call.arguments).map(|job| tokio::spawn(request.call_file_tool(job))),
+            Some(tool) if self.tenant.io.is_some() => {
+                tool.prepare(call.arguments, self.tenant.state.inline).map(|job| tokio::spawn(request.call_file_tool(job)))
+            }
             None if call.name == execute_script::NAME => {
                 execute_script::Arguments::parse(call.arguments).map(|arguments| tokio::spawn(request.execute_script(arguments)))
             }

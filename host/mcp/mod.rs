@@ -70,6 +70,7 @@ mod file_job;
 mod file_resources;
 mod handler;
 mod http;
+mod large_output;
 mod metrics;
 mod request;
 mod run_notifications;

@@ -15,6 +15,8 @@ mod hostile_http;
 #[cfg(target_os = "linux")]
 mod http;
 #[cfg(target_os = "linux")]
+mod large_output;
+#[cfg(target_os = "linux")]
 mod mounted;
 #[cfg(target_os = "linux")]
 mod notifications;

@@ -14,7 +14,7 @@ pub const EDIT_FILE: FileTool = FileTool {
             "Replaces text in a file of the sandbox. `old` is literal and must occur exactly once, unless `all` is true.",
         )
     },
-    prepare: |arguments| prepare(arguments, |arguments: &EditArguments| arguments.old.len() + arguments.new.len(), edit),
+    prepare: |arguments, _| prepare(arguments, |arguments: &EditArguments| arguments.old.len() + arguments.new.len(), edit),
 };
 
 #[derive(Deserialize, JsonSchema)]

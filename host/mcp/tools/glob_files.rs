@@ -21,7 +21,7 @@ pub const GLOB_FILES: FileTool = FileTool {
             "Finds files and directories of the sandbox by path: * ? [a-z] {a,b} within a name, ** for directories at any depth.",
         )
     },
-    prepare: |arguments| prepare(arguments, |_| 0, glob),
+    prepare: |arguments, _| prepare(arguments, |_| 0, glob),
 };
 
 #[derive(Deserialize, JsonSchema)]

@@ -18,7 +18,7 @@ pub const GREP_FILES: FileTool = FileTool {
             "Finds lines in text files of the sandbox that contain `pattern`, or match it as a regular expression if `regex` is true.",
         )
     },
-    prepare: |arguments| prepare(arguments, |_| 0, grep),
+    prepare: |arguments, _| prepare(arguments, |_| 0, grep),
 };
 
 #[derive(Deserialize, JsonSchema)]

@@ -17,7 +17,7 @@ pub const LIST_FILES: FileTool = FileTool {
     define: || {
         define_read_only::<ListArguments>(LIST_FILES.name, "List a directory", "Lists a directory of the sandbox, with sizes and times.")
     },
-    prepare: |arguments| prepare(arguments, |_| 0, list),
+    prepare: |arguments, _| prepare(arguments, |_| 0, list),
 };
 
 #[derive(Deserialize, JsonSchema)]

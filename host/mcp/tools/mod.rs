@@ -43,7 +43,8 @@ type FileToolJob = FileJob<Result<ToolOutput, FileError>>;
 pub struct FileTool {
     name: &'static str,
     define: fn() -> Tool,
-    prepare: fn(Option<JsonObject>) -> Result<FileToolJob, InvalidArgument>,
+    /// Decodes the arguments. The number is the size in bytes of a page that a model reads at once, or 0.
+    prepare: fn(Option<JsonObject>, usize) -> Result<FileToolJob, InvalidArgument>,
 }
 
 /// All file tools. A server with an io directory offers them.
@@ -62,21 +63,19 @@ impl FileTool {
         const { &FILE_TOOLS }.iter().find(|tool| tool.name == name)
     }
 
-    /// Decodes the arguments of a call and returns the job to run.
-    pub fn prepare(&self, arguments: Option<JsonObject>) -> Result<FileToolJob, InvalidArgument> {
-        (self.prepare)(arguments)
+    /// Decodes the arguments of a call and returns the job to run. `inline` is the size in bytes of a page that a model reads at once; 0 is
+    /// no limit.
+    pub fn prepare(&self, arguments: Option<JsonObject>, inline: usize) -> Result<FileToolJob, InvalidArgument> {
+        (self.prepare)(arguments, inline)
     }
 }
-
-/// The function that runs a call of a file tool with decoded arguments.
-type RunTool<A> = fn(A, &IoOptions, &dyn Fn() -> bool) -> Result<ToolOutput, FileError>;
 
 /// Decodes the arguments of a call and combines them with the function that runs it. `input_bytes` returns the size of the data in
 /// the arguments.
 fn prepare<A: DeserializeOwned + Send + 'static>(
     arguments: Option<JsonObject>,
     input_bytes: fn(&A) -> usize,
-    run: RunTool<A>,
+    run: impl FnOnce(A, &IoOptions, &dyn Fn() -> bool) -> Result<ToolOutput, FileError> + Send + 'static,
 ) -> Result<FileToolJob, InvalidArgument> {
     let arguments: A = arguments::parse(arguments)?;
     Ok(FileJob::new(input_bytes(&arguments), move |io, is_wanted| run(arguments, io, is_wanted)))

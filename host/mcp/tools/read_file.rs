@@ -24,7 +24,7 @@ pub const READ_FILE: FileTool = FileTool {
             "Reads a text file of the sandbox as numbered lines, a part at a time, with the offset of the next part; or an image.",
         )
     },
-    prepare: |arguments| prepare(arguments, |_| 0, read),
+    prepare: |arguments, inline| prepare(arguments, |_| 0, move |arguments, io, is_wanted| read(arguments, inline, io, is_wanted)),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -71,7 +71,7 @@ struct TextOutput {
     /// The limit that truncated the text. Absent if it is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated_by: Option<&'static str>,
-    /// The line is longer than 50 KiB and truncated.
+    /// The line is longer than a page and truncated.
     #[serde(rename = "line_cut", skip_serializing_if = "is_false")]
     line_truncated: bool,
     /// Bytes that are not UTF-8 were replaced by U+FFFD.
@@ -82,12 +82,17 @@ struct TextOutput {
     next_offset: Option<u64>,
 }
 
-fn read(arguments: Arguments, io: &IoOptions, is_wanted: &dyn Fn() -> bool) -> Result<ToolOutput, FileError> {
+fn read(arguments: Arguments, inline: usize, io: &IoOptions, is_wanted: &dyn Fn() -> bool) -> Result<ToolOutput, FileError> {
     let path = arguments.path;
     let offset = arguments.offset.map_or(1, |WholeNumber(line)| line);
     let limit = arguments.limit.map(|WholeNumber(lines)| lines);
     Ok(match io.files.read(&path, offset, limit, MAX_BINARY_SIZE, is_wanted)? {
-        FileContents::Text(page) => text_output(path, page),
+        FileContents::Text(mut page) => {
+            if inline > 0 {
+                page.shorten(inline);
+            }
+            text_output(path, page)
+        }
         FileContents::Image { mime_type, bytes } => {
             let output = Output { path, kind: Kind::Image, bytes: bytes.len() as u64, text: None, mime_type: Some(mime_type) };
             ToolOutput::new(ContentBlock::image(BASE64_STANDARD.encode(bytes), mime_type), &output)

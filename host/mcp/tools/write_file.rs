@@ -18,7 +18,7 @@ pub const WRITE_FILE: FileTool = FileTool {
             "Writes a text file in the sandbox and creates missing directories. `create` fails if the file exists.",
         )
     },
-    prepare: |arguments| prepare(arguments, |arguments: &WriteArguments| arguments.content.len(), write),
+    prepare: |arguments, _| prepare(arguments, |arguments: &WriteArguments| arguments.content.len(), write),
 };
 
 #[derive(Deserialize, JsonSchema)]
