@@ -68,6 +68,7 @@
 mod argument_size;
 mod builder;
 mod catalogue;
+mod credential;
 mod definitions;
 mod docs;
 mod document;
@@ -88,10 +89,14 @@ mod session;
 mod validation;
 
 pub use builder::{Note, SdkBuilder};
+#[cfg(feature = "mcp")]
+pub(crate) use credential::deserialize as deserialize_credential;
 pub use error::{LookupError, SdkError, SourceError, SpecError};
 pub use function::Function;
 #[cfg(feature = "cli")]
 pub(crate) use names::snake_case;
+#[cfg(feature = "cli")]
+pub(crate) use openapi::specification_title;
 pub use options::{ApiOptions, McpServerOptions};
 pub use provider::{Sdk, Source, SourceKind};
 pub use secret::Secret;

@@ -240,7 +240,7 @@ fn invalid_flags_are_reported() {
         (&["--mcp", "true"], "--mcp true: write NAME=COMMAND or NAME=URL"),
         (&["--mcp", "a='"], "--mcp a=': a quote is not closed"),
         (&["--mcp", "shop=true"], "the name 'shop' is used twice; rename one of the APIs or MCP servers"),
-        (&["--api-auth", "shop"], "--api-auth shop: write NAME:VARIABLE"),
+        (&["--api-auth", "KEY"], "can't load the API 'shop': the environment variable KEY for the credential is not set"),
         (&["--api-auth", "zoo:KEY"], "--api-auth zoo:KEY: there is no API or MCP server 'zoo'; available: shop, up"),
         (&["--api-auth", "shop:NOT_SET"], "can't load the API 'shop': the environment variable NOT_SET for the credential is not set"),
         (&["--allow-private", "zoo"], "--allow-private zoo: there is no API or MCP server 'zoo'; available: shop, up"),
