@@ -67,6 +67,7 @@
 
 mod argument_size;
 mod builder;
+mod built_ins;
 mod catalogue;
 mod credential;
 mod definitions;
@@ -89,6 +90,8 @@ mod session;
 mod validation;
 
 pub use builder::{Note, SdkBuilder};
+#[cfg(feature = "mcp")]
+pub(crate) use built_ins::{BuiltIn, find as find_built_in, search as search_built_ins};
 #[cfg(feature = "mcp")]
 pub(crate) use credential::deserialize as deserialize_credential;
 pub use error::{LookupError, SdkError, SourceError, SpecError};

@@ -1,6 +1,9 @@
 //! `tools/list`: what a model reads and pays for in every conversation.
 
-use crate::support::{api_server::directory_with, wire::Wire};
+use crate::support::{
+    api_server::{directory_with, toolscript},
+    wire::Wire,
+};
 use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;
@@ -90,4 +93,61 @@ fn the_description_explains_answers_of_mcp_tools_if_there_are_any() {
         assert!(description.contains(words), "{words}: {description}");
     }
     assert!(!description.contains("require("), "{description}");
+}
+
+#[test]
+fn a_search_ignores_stop_words_and_shows_exact_names_first() {
+    let directory = directory_with_api();
+    let mut wire = Wire::start(directory.path(), &[]);
+    let mut search = |query: &str| {
+        let params = json!({ "name": "search_docs", "arguments": { "query": query } });
+        let result = wire.ask("tools/call", params)["result"].clone();
+        (result["content"][0]["text"].as_str().expect("a text").to_owned(), result["structuredContent"].clone())
+    };
+    for query in
+        ["list_orders", "store.list_orders", "sdk.store.list_orders", "listOrders", "list orders", "how do I list all of the orders?"]
+    {
+        assert_eq!(search(query).0.lines().next(), Some("sdk.store.list_orders  Lists orders"), "{query}");
+    }
+    let (text, structure) = search("delete");
+    assert_eq!(
+        text,
+        "sdk.store.delete_customer  Deletes a customer\nsdk.store.delete_invoice  Deletes a invoice\n\
+         sdk.store.delete_order  Deletes a order\nsdk.store.delete_product  Deletes a product"
+    );
+    assert_eq!(structure["truncated"], false);
+    let (text, structure) = search("store");
+    assert_eq!(text.lines().count(), 6);
+    assert!(text.ends_with("\n(15 more; use other words)"), "{text}");
+    assert_eq!((structure["functions"].as_array().map(Vec::len), &structure["truncated"]), (Some(5), &json!(true)));
+    // Words that say nothing are used if there are no others.
+    assert_ne!(search("all of the").0, "");
+    assert_eq!(search("weather").0, "(no matches)");
+}
+
+#[test]
+fn built_ins_are_documented_as_functions_are() {
+    let directory = directory_with_api();
+    let mut wire = Wire::start(directory.path(), &[]);
+    let mut tool = |name: &str, arguments: Value| {
+        let result = wire.ask("tools/call", json!({ "name": name, "arguments": arguments }))["result"].clone();
+        result["content"][0]["text"].as_str().expect("a text").to_owned()
+    };
+    let expected = "io.type(value) → string?\nReturns `\"file\"` for an open handle, `\"closed file\"` for a closed one, and `nil` for any other \
+                    value.";
+    assert_eq!(tool("get_function_docs", json!({ "name": "io.type" })), expected);
+    assert!(
+        tool("get_function_docs", json!({ "name": "h:seek" })).starts_with("handle:seek(whence?, offset?) → number\nMoves the position")
+    );
+    assert!(tool("get_function_docs", json!({ "name": "sdk.all" })).starts_with("sdk.all(calls, options?) → "));
+    assert_eq!(
+        tool("search_docs", json!({ "query": "io.list" })).lines().next(),
+        Some("io.list  Returns the names in a directory, sorted by their bytes, without recursion")
+    );
+    assert!(tool("search_docs", json!({ "query": "monotonic clock" })).starts_with("os.clock  Returns the seconds since the run started"));
+    let docs = wire.run("return sdk.docs('io.type')")["structuredContent"]["result"].clone();
+    assert_eq!(docs, expected);
+    // The command line prints them without any API.
+    let output = toolscript(directory_with("").path(), &["docs", "io.type"]).output().expect("toolscript runs");
+    assert_eq!(String::from_utf8(output.stdout).expect("UTF-8"), format!("{expected}\n"));
 }

@@ -3,7 +3,7 @@
 use super::{ToolOutput, count, define_read_only};
 use crate::{
     mcp::arguments::{self, InvalidArgument},
-    sdk::{Function, Sdk, SourceKind},
+    sdk::{BuiltIn, Function, Sdk, SourceKind, find_built_in, search_built_ins},
 };
 use rmcp::model::{CallToolResult, JsonObject, Tool};
 use schemars::JsonSchema;
@@ -12,6 +12,9 @@ use std::{collections::BTreeSet, sync::Arc};
 
 /// The maximum number of functions in one result.
 const MAX_FUNCTIONS: usize = 200;
+
+/// The number of functions that a search shows.
+const MAX_MATCHES: usize = 5;
 
 /// A tool that reads documentation.
 pub struct DocsTool {
@@ -116,7 +119,7 @@ const GET_FUNCTION_DOCS: DocsTool = DocsTool {
         define_read_only::<GetArguments>(
             GET_FUNCTION_DOCS.name,
             "Get the documentation of a function",
-            "Returns how a script calls a function: signature, parameters, types.",
+            "Returns how a script calls a function, or a built-in such as io.open: signature, parameters, types.",
         )
     },
     call: |sdk, arguments| {
@@ -144,7 +147,7 @@ const SEARCH_DOCS: DocsTool = DocsTool {
     define: || define_read_only::<SearchArguments>(SEARCH_DOCS.name, "Search functions", "Finds functions of sdk by what they do."),
     call: |sdk, arguments| {
         let SearchArguments { query } = arguments::parse(arguments)?;
-        Ok(list(&sdk.search_functions(&query), ""))
+        Ok(search(sdk, &query))
     },
 };
 
@@ -166,6 +169,29 @@ struct FunctionList {
 struct FunctionEntry {
     name: String,
     summary: String,
+}
+
+/// Returns the best matches. Built-ins follow the functions, unless the query is the name of one.
+fn search(sdk: &Sdk, query: &str) -> ToolOutput {
+    let functions = sdk.search_functions(query).into_iter().map(|function| {
+        let name = function.full_name();
+        (format!("sdk.{name}"), FunctionEntry { name, summary: function.summary.clone() })
+    });
+    let built_in = |found: &BuiltIn| (found.name.clone(), FunctionEntry { name: found.name.clone(), summary: found.summary.clone() });
+    let named = find_built_in(query);
+    let others = search_built_ins(query).into_iter().filter(|found| named.is_none_or(|named| named.name != found.name));
+    let mut found: Vec<(String, FunctionEntry)> = named.into_iter().map(built_in).chain(functions).chain(others.map(built_in)).collect();
+    let more = found.len().saturating_sub(MAX_MATCHES);
+    found.truncate(MAX_MATCHES);
+    let mut lines: Vec<String> = found.iter().map(|(name, entry)| format!("{name}  {}", entry.summary)).collect();
+    if lines.is_empty() {
+        lines.push("(no matches)".into());
+    }
+    if more > 0 {
+        lines.push(format!("({more} more; use other words)"));
+    }
+    let functions = found.into_iter().map(|(_, entry)| entry).collect();
+    ToolOutput::text(lines.join("\n"), &FunctionList { functions, truncated: more > 0 })
 }
 
 /// Returns the functions as lines, and `hint` if there are more than fit.
