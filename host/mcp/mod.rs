@@ -72,6 +72,7 @@ mod handler;
 mod http;
 mod large_output;
 mod metrics;
+mod prompts;
 mod request;
 mod run_notifications;
 mod schema;

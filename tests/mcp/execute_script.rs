@@ -94,7 +94,7 @@ fn without_io_there_are_no_file_tools_and_no_resources() {
     let mut wire = Wire::start_silently(directory.path(), &["--no-io"]);
     let client = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
     let info = wire.ask("initialize", client);
-    assert_eq!(info["result"]["capabilities"], json!({ "logging": {}, "tools": {} }));
+    assert_eq!(info["result"]["capabilities"], json!({ "logging": {}, "prompts": {}, "tools": {} }));
     assert_eq!(info["result"]["serverInfo"]["name"], "toolscript");
     let tools = wire.ask("tools/list", json!({}))["result"]["tools"].clone();
     assert_eq!(tools.as_array().expect("tools").len(), 1);
@@ -102,7 +102,7 @@ fn without_io_there_are_no_file_tools_and_no_resources() {
     assert!(tool["description"].as_str().expect("a text").contains("File access is disabled."));
     assert_eq!(tool["annotations"]["readOnlyHint"], true);
     assert_eq!(wire.run("return io == nil and os.remove == nil")["structuredContent"]["result"], true);
-    for (method, params) in [("resources/list", json!({})), ("resources/read", json!({ "uri": "io:///x" })), ("prompts/list", json!({}))] {
+    for (method, params) in [("resources/list", json!({})), ("resources/read", json!({ "uri": "io:///x" }))] {
         assert_eq!(wire.ask(method, params)["error"]["code"], -32601, "{method} is not supported");
     }
     let answer = wire.ask("tools/call", json!({ "name": "read_file", "arguments": { "path": "x" } }));

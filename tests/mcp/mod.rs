@@ -21,6 +21,8 @@ mod mounted;
 #[cfg(target_os = "linux")]
 mod notifications;
 #[cfg(target_os = "linux")]
+mod prompts;
+#[cfg(target_os = "linux")]
 mod resources;
 #[cfg(target_os = "linux")]
 mod stdio;
