@@ -19,7 +19,8 @@ const void* metatable = nullptr;
 
 bool is_error_value(lua_State* L, int index)
 {
-    return lua_type(L, index) == LUA_TTABLE && hvalue(luaA_toobject(L, index))->metatable == metatable;
+    const TValue* value = luaA_toobject(L, index);
+    return value && ttistable(value) && hvalue(value)->metatable == metatable;
 }
 
 bool push_message(lua_State* L, int index)

@@ -3,11 +3,20 @@
 use super::output;
 use crate::{
     config::Config,
-    sdk::{ApiOptions, McpServerOptions, Sdk, snake_case},
+    engine::functions::RESERVED_NAMES,
+    sdk::{ApiOptions, McpServerOptions, Sdk, snake_case, specification_title},
 };
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
+
+/// The names of specification files, in snake case, that do not name the API.
+const GENERIC_NAMES: [&str; 12] =
+    ["api", "api_docs", "apis", "definition", "index", "open_api", "openapi", "openapi3", "schema", "spec", "specification", "swagger"];
 
 #[derive(Args)]
 #[command(next_help_heading = "APIs")]
@@ -20,8 +29,8 @@ pub struct ApiArguments {
     #[arg(long = "mcp", value_name = "NAME=COMMAND-OR-URL")]
     servers: Vec<String>,
 
-    /// Environment variable that contains the credential of an API or MCP server
-    #[arg(long, value_name = "NAME:VARIABLE")]
+    /// Environment variable that contains the credential of an API or MCP server; the name is optional if there is one API
+    #[arg(long, visible_alias = "auth", value_name = "[NAME:]VARIABLE")]
     api_auth: Vec<String>,
 
     /// Allow private and loopback addresses for an API or MCP server
@@ -39,7 +48,7 @@ impl ApiArguments {
     /// Loads the APIs and MCP servers, and prints notes on them. Returns `None` if there are none. `specifications` are more values of
     /// `--api`.
     pub async fn load(&self, config: &Config, specifications: &[String]) -> Result<Option<Arc<Sdk>>> {
-        let Sources { apis, servers } = self.sources(config, specifications)?;
+        let Sources { apis, servers } = self.sources(config, specifications).await?;
         if apis.is_empty() && servers.is_empty() {
             return Ok(None);
         }
@@ -54,20 +63,26 @@ impl ApiArguments {
     }
 
     /// Merges the flags into the configuration.
-    fn sources(&self, config: &Config, specifications: &[String]) -> Result<Sources> {
+    async fn sources(&self, config: &Config, specifications: &[String]) -> Result<Sources> {
         let mut sources = Sources { apis: config.apis.clone(), servers: config.mcp_servers.clone() };
         for given in self.apis.iter().chain(specifications) {
-            let (name, spec) = name_and_spec(given)?;
+            let (name, spec) = name_and_spec(given).await?;
             let previous = sources.apis.insert(name.clone(), ApiOptions::new(spec));
             ensure!(previous.is_none(), "two APIs are named '{name}'; rename one with NAME=SPEC");
         }
+        let mut named = BTreeSet::new();
         for given in &self.servers {
             let (name, options) = name_and_server(given)?;
-            ensure!(sources.servers.insert(name.clone(), options).is_none(), "two MCP servers are named '{name}'; rename one");
+            ensure!(named.insert(name.clone()), "two MCP servers are named '{name}'; rename one");
+            // Overrides the entry in the configuration.
+            sources.servers.insert(name, options);
         }
         for given in &self.api_auth {
-            let (name, variable) = given.split_once(':').with_context(|| format!("--api-auth {given}: write NAME:VARIABLE"))?;
-            let (auth_env, _) = sources.settings(name).with_context(|| format!("--api-auth {given}"))?;
+            let (name, variable) = match given.split_once(':') {
+                Some((name, variable)) => (name.to_owned(), variable),
+                None => (sources.only_name().with_context(|| format!("--api-auth {given}: write NAME:VARIABLE"))?, given.as_str()),
+            };
+            let (auth_env, _) = sources.settings(&name).with_context(|| format!("--api-auth {given}"))?;
             *auth_env = Some(variable.to_owned());
         }
         for name in &self.allow_private {
@@ -79,6 +94,15 @@ impl ApiArguments {
 }
 
 impl Sources {
+    /// Returns the name of the only API or, without APIs, of the only MCP server.
+    fn only_name(&self) -> Option<String> {
+        let names: Vec<&String> = if self.apis.is_empty() { self.servers.keys().collect() } else { self.apis.keys().collect() };
+        match names[..] {
+            [name] => Some(name.clone()),
+            _ => None,
+        }
+    }
+
     /// Returns the settings of an API or MCP server that flags can change: `auth_env` and `allow_private`.
     fn settings(&mut self, name: &str) -> Result<(&mut Option<String>, &mut bool)> {
         let known: Vec<&str> = self.apis.keys().chain(self.servers.keys()).map(String::as_str).collect();
@@ -91,8 +115,8 @@ impl Sources {
     }
 }
 
-/// Parses `NAME=SPEC`, or `SPEC` with the name of its file.
-fn name_and_spec(given: &str) -> Result<(String, &str)> {
+/// Parses `NAME=SPEC`, or `SPEC` with the name of its file. If that name says nothing, the title of the specification is used.
+async fn name_and_spec(given: &str) -> Result<(String, &str)> {
     if let Some((name, spec)) = given.split_once('=')
         && !name.contains(['/', ':', '.'])
     {
@@ -101,7 +125,19 @@ fn name_and_spec(given: &str) -> Result<(String, &str)> {
     let path = given.split(['?', '#']).next().unwrap_or(given);
     let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     ensure!(!stem.is_empty(), "the API {given} has no name; write NAME={given}");
-    Ok((snake_case(stem), given))
+    let name = snake_case(stem);
+    if !is_generic(&name) {
+        return Ok((name, given));
+    }
+    // A specification that can't be loaded is reported later.
+    let title = specification_title(given).await.map(|title| snake_case(&title));
+    Ok((title.filter(|title| title != "_" && !RESERVED_NAMES.contains(&title.as_str())).unwrap_or(name), given))
+}
+
+/// Returns `true` for a file name that many specifications have, such as `openapi` or `v2`.
+fn is_generic(name: &str) -> bool {
+    let is_version = name.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+    is_version || GENERIC_NAMES.contains(&name)
 }
 
 /// Parses `NAME=URL`, or `NAME=COMMAND` with arguments quoted as in a shell.

@@ -1,7 +1,10 @@
 //! `toolscript docs` and `toolscript types`: documentation and type definitions of the functions that scripts can call.
 
 use super::{apis::ApiArguments, output::Output};
-use crate::{config::Config, sdk::Sdk};
+use crate::{
+    config::Config,
+    sdk::{Sdk, find_built_in},
+};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use std::{
@@ -13,7 +16,7 @@ use tokio::runtime::Runtime;
 
 #[derive(Args)]
 pub struct DocsArguments {
-    /// API, function, or words to search for [default: list all functions]
+    /// API, function, built-in such as io.open, or words to search for [default: list all functions]
     name: Option<String>,
 
     #[command(flatten)]
@@ -53,7 +56,13 @@ impl Source {
 
 /// Prints the documentation.
 pub fn docs(arguments: &DocsArguments) -> Result<ExitCode> {
-    let (sdk, _runtime) = arguments.source.load()?;
+    let built_in = arguments.name.as_deref().and_then(find_built_in);
+    let (sdk, _runtime) = match (arguments.source.load(), built_in) {
+        (Ok(loaded), _) => loaded,
+        // Built-ins need no API.
+        (Err(_), Some(built_in)) => return print(&built_in.docs()),
+        (Err(error), None) => return Err(error),
+    };
     let text = match &arguments.name {
         None => sdk.overview(None)?,
         Some(name) if sdk.sources().iter().any(|source| source.name == *name) => sdk.overview(Some(name))?,

@@ -15,6 +15,8 @@ pub struct LimitsSection {
     script: Option<usize>,
     logs: Option<usize>,
     result: Option<usize>,
+    /// The size of a result, a log and a page of a file in one response of `serve`.
+    pub inline: Option<usize>,
     /// Function calls per run.
     api_calls: Option<u64>,
     /// Concurrent runs.

@@ -55,6 +55,29 @@ impl TruncatedBy {
 }
 
 impl TextPage {
+    /// Removes lines from the end of the page, so that its text has at most `max_bytes` bytes. A single line is truncated.
+    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only the MCP server shortens pages"))]
+    pub(crate) fn shorten(&mut self, max_bytes: usize) {
+        if self.text.len() <= max_bytes {
+            return;
+        }
+        let end = self.text.floor_char_boundary(max_bytes);
+        match self.text[..end].rfind('\n') {
+            Some(line_break) => {
+                self.text.truncate(line_break + 1);
+                self.lines = memchr::memchr_iter(b'\n', self.text.as_bytes()).count() as u64;
+                self.line_truncated = false;
+            }
+            None => {
+                self.text.truncate(end);
+                self.lines = 1;
+                self.line_truncated = true;
+            }
+        }
+        self.truncated_by = Some(TruncatedBy::Bytes);
+        self.next_line = Some(self.first_line + self.lines).filter(|next| *next <= self.total_lines);
+    }
+
     /// Returns the lines, each with its number in front.
     #[must_use]
     pub fn numbered(&self) -> String {
@@ -80,7 +103,7 @@ impl TextPage {
             note("the file is empty".into());
         }
         if self.line_truncated {
-            note(format!("line {} is longer than {MAX_PAGE_BYTES} bytes and was truncated", self.first_line));
+            note(format!("line {} is longer than {} bytes and was truncated", self.first_line, self.text.len()));
         }
         if self.lossy {
             note("bytes that are not UTF-8 are shown as \u{fffd}".into());
@@ -207,5 +230,38 @@ impl PageReader {
         };
         let Self { offset: first_line, lines, bytes, line_truncated, .. } = self;
         Ok(TextPage { text, first_line, lines, total_lines, bytes, truncated_by, line_truncated, lossy, next_line })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PageReader, TextPage, TruncatedBy};
+    use crate::files::path::FilePath;
+
+    fn page(text: &str, offset: u64, max_bytes: usize) -> TextPage {
+        let mut reader = PageReader::new(offset, 2000);
+        reader.add(text.as_bytes());
+        let mut page = reader.finish(&FilePath::root()).unwrap();
+        page.shorten(max_bytes);
+        page
+    }
+
+    #[test]
+    fn a_shortened_page_has_whole_lines_and_continues_after_them() {
+        let shortened = page("zero\none\ntwo\nthree\n", 2, 9);
+        assert_eq!((shortened.text.as_str(), shortened.lines, shortened.next_line), ("one\ntwo\n", 2, Some(4)));
+        assert_eq!(shortened.truncated_by, Some(TruncatedBy::Bytes));
+        assert_eq!(shortened.numbered_with_notes(shortened.next_line), "     2\tone\n     3\ttwo\n(2 of 4 lines; continue with offset 4)");
+        let whole = page("one\ntwo\n", 1, 8);
+        assert_eq!((whole.text.as_str(), whole.next_line, whole.truncated_by), ("one\ntwo\n", None, None));
+    }
+
+    #[test]
+    fn a_line_that_is_longer_than_the_page_is_truncated_at_a_character() {
+        let shortened = page("äöü\nlast", 1, 5);
+        assert_eq!((shortened.text.as_str(), shortened.lines, shortened.line_truncated, shortened.next_line), ("äö", 1, true, Some(2)));
+        let notes = "     1\täö\n(line 1 is longer than 4 bytes and was truncated)\n(1 of 2 lines; continue with offset 2)";
+        assert_eq!(shortened.numbered_with_notes(shortened.next_line), notes);
+        assert_eq!(page("äöü", 1, 5).next_line, None);
     }
 }

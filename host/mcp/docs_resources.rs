@@ -1,4 +1,5 @@
-//! The documentation of functions as resources: `sdk://api` and `sdk://api/function`.
+//! The documentation of functions as resources: `sdk://api`, its parts `sdk://api/overview`, `sdk://api/functions` and
+//! `sdk://api/schemas`, and `sdk://api/function`.
 
 use super::file_resources::not_found;
 use crate::sdk::{Sdk, Source};
@@ -30,8 +31,14 @@ pub fn template() -> ResourceTemplate {
 
 /// Reads the documentation of an API or a function.
 pub fn read(sdk: &Sdk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let name = uri.strip_prefix(SCHEME).unwrap_or(uri).trim_end_matches('/').replace('/', ".");
-    match sdk.docs_for(&name) {
+    let path = uri.strip_prefix(SCHEME).unwrap_or(uri).trim_end_matches('/');
+    let docs = sdk.docs_for(&path.replace('/', ".")).or_else(|error| match path.split_once('/') {
+        Some((api, "overview")) => sdk.docs_for(api),
+        Some((api, "functions")) => sdk.signatures(api),
+        Some((api, "schemas")) => sdk.type_definitions(api),
+        _ => Err(error),
+    });
+    match docs {
         Ok(text) => Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(MIME_TYPE)])),
         Err(error) => Err(not_found(uri, &error.to_string())),
     }

@@ -7,7 +7,7 @@ use super::{
     client_session::{ClientSession, has_session},
     docs_resources,
     file_job::FileJob,
-    file_resources,
+    file_resources, prompts,
     request::{Request, busy, internal_error},
     subscriptions::FileChanges,
     tenant::Tenant,
@@ -53,7 +53,7 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_logging();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_logging();
         let capabilities = match (&self.tenant.io, &self.tenant.state.sdk) {
             (Some(_), _) => capabilities.enable_resources().enable_resources_list_changed().enable_resources_subscribe().build(),
             (None, Some(_)) => capabilities.enable_resources().build(),
@@ -87,7 +87,9 @@ impl ServerHandler for Handler {
         let request = self.request(context);
         // A separate task turns a panic into an error response.
         let task = match FileTool::find(&call.name) {
-            Some(tool) if self.tenant.io.is_some() => tool.prepare(call.arguments).map(|job| tokio::spawn(request.call_file_tool(job))),
+            Some(tool) if self.tenant.io.is_some() => {
+                tool.prepare(call.arguments, self.tenant.state.inline).map(|job| tokio::spawn(request.call_file_tool(job)))
+            }
             None if call.name == execute_script::NAME => {
                 execute_script::Arguments::parse(call.arguments).map(|arguments| tokio::spawn(request.execute_script(arguments)))
             }
@@ -131,15 +133,15 @@ impl ServerHandler for Handler {
         }
     }
 
-    // Prompts and completions are not supported. Without these methods, rmcp would answer with empty lists.
-
     async fn list_prompts(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListPromptsResult, ErrorData> {
-        Err(method_not_found())
+        Ok(ListPromptsResult::with_all_items(prompts::list()))
     }
 
-    async fn get_prompt(&self, _: GetPromptRequestParams, _: RequestContext<RoleServer>) -> Result<GetPromptResponse, ErrorData> {
-        Err(method_not_found())
+    async fn get_prompt(&self, params: GetPromptRequestParams, _: RequestContext<RoleServer>) -> Result<GetPromptResponse, ErrorData> {
+        prompts::get(&params.name).map(GetPromptResponse::from)
     }
+
+    // Completions are not supported. Without this method, rmcp would answer with empty lists.
 
     async fn complete(&self, _: CompleteRequestParams, _: RequestContext<RoleServer>) -> Result<CompleteResult, ErrorData> {
         Err(method_not_found())
@@ -200,7 +202,8 @@ impl ServerHandler for Handler {
             "tools/call" => Err(invalid_params("`name` must be a string and `arguments` an object")),
             "resources/read" | "resources/subscribe" | "resources/unsubscribe" => Err(invalid_params("`uri` must be a string")),
             "logging/setLevel" => Err(invalid_params("`level` must be a log level of the protocol")),
-            "tools/list" | "resources/list" => Err(invalid_params("`cursor` must be a string")),
+            "prompts/get" => Err(invalid_params("`name` must be a string and `arguments` an object of strings")),
+            "tools/list" | "prompts/list" | "resources/list" => Err(invalid_params("`cursor` must be a string")),
             "initialize" => Err(invalid_params("`protocolVersion`, `capabilities` and `clientInfo` are required")),
             _ => Err(method_not_found()),
         }

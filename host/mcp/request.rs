@@ -5,13 +5,14 @@ use super::{
     client_session::{ClientSession, has_session},
     file_job::FileJob,
     handler::method_not_found,
+    large_output::{LargePart, SavedOutputs},
     run_notifications::{NotificationSink, RequestStream, RunNotifications},
     script_result,
     tenant::{RequestRejected, Tenant},
     tools::{ToolOutput, execute_script},
 };
 use crate::{
-    RunOptions, Script,
+    Outcome, RunOptions, Script,
     engine::{Listener, RunRejected},
     files::FileError,
     sdk::Session,
@@ -69,19 +70,44 @@ impl Request {
                 }
             }
         });
-        let run = match run.await {
+        let mut run = match run.await {
             Ok(run) => run,
             Err(rejected) => return rejected_run(rejected),
         };
+        script_result::reject_deep_result(&mut run.outcome);
+        let outputs = self.shorten_outputs(&mut run.outcome, &cancellation).await;
         // A client that cancelled the request expects no notifications.
         if !cancellation.is_cancelled() {
             if let Some(notifications) = &notifications {
                 notifications.finish(forward).await;
             }
-            let names: Vec<&str> = run.outcome.files_touched.iter().map(|file| file.name.as_str()).collect();
+            let touched = run.outcome.files_touched.iter().map(|file| &file.name);
+            let names: Vec<&str> = touched.chain(outputs.values()).map(String::as_str).collect();
             self.notify_changes(&names).await;
         }
-        Ok(script_result::of_run(run))
+        Ok(script_result::of_run(&run, &outputs))
+    }
+
+    /// Saves a large result and a large log as files, and replaces them by their heads and tails.
+    async fn shorten_outputs(&self, outcome: &mut Outcome, cancellation: &CancellationToken) -> SavedOutputs {
+        let inline = self.tenant.state.inline;
+        let parts = Arc::new(LargePart::find(outcome, inline));
+        if parts.is_empty() {
+            return SavedOutputs::new();
+        }
+        let saving = Arc::clone(&parts);
+        let job = FileJob::new(parts.iter().map(LargePart::size).sum(), move |io, _| {
+            saving.iter().map(|part| part.save(io).map_err(|error| error.to_string())).collect::<Vec<_>>()
+        });
+        let saved = match self.tenant.run_part_of_request(job, cancellation.clone()).await {
+            Ok(saved) => saved.unwrap_or_default(),
+            Err(rejected) => vec![Err(rejected.to_string()); parts.len()],
+        };
+        for (index, part) in parts.iter().enumerate() {
+            part.shorten(outcome, inline, saved.get(index));
+        }
+        let keys = parts.iter().map(LargePart::key);
+        keys.zip(saved).filter_map(|(key, saved)| saved.ok().map(|name| (key, name))).collect()
     }
 
     /// Runs the job of a file tool.

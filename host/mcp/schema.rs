@@ -1,4 +1,4 @@
-//! JSON Schemas of tools, generated from the types of their arguments and outputs.
+//! JSON Schemas of tools, generated from the types of their arguments.
 
 use rmcp::model::JsonObject;
 use schemars::{
@@ -10,19 +10,10 @@ use serde_json::Value;
 
 /// Returns the schema of the arguments of a tool.
 pub fn of_input<T: JsonSchema>() -> JsonObject {
-    generate::<T>(Contract::Deserialize)
-}
-
-/// Returns the schema of the structured output of a tool.
-pub fn of_output<T: JsonSchema>() -> JsonObject {
-    generate::<T>(Contract::Serialize)
-}
-
-fn generate<T: JsonSchema>(contract: Contract) -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with_transform(Simplify).with(|settings| {
         settings.meta_schema = None;
         settings.inline_subschemas = true;
-        settings.contract = contract;
+        settings.contract = Contract::Deserialize;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     // The tool itself has a title and a description.
@@ -69,10 +60,10 @@ impl Transform for Simplify {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_input, of_output};
+    use super::of_input;
     use crate::mcp::arguments::WholeNumber;
     use schemars::JsonSchema;
-    use serde::{Deserialize, Serialize};
+    use serde::Deserialize;
     use serde_json::{Value, json};
 
     #[expect(dead_code, reason = "only its schema is used")]
@@ -91,18 +82,11 @@ mod tests {
     #[serde(deny_unknown_fields)]
     struct NoInput {}
 
-    #[derive(Deserialize, Serialize, JsonSchema)]
+    #[derive(Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     enum Mode {
         Create,
         Append,
-    }
-
-    #[derive(Serialize, JsonSchema)]
-    struct Output {
-        bytes: u64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        mode: Option<Mode>,
     }
 
     #[test]
@@ -119,12 +103,6 @@ mod tests {
             "additionalProperties": false,
         });
         assert_eq!(Value::Object(of_input::<Input>()), expected);
-        let expected = json!({
-            "type": "object",
-            "properties": { "bytes": { "type": "integer" }, "mode": { "type": "string", "enum": ["create", "append"] } },
-            "required": ["bytes"],
-        });
-        assert_eq!(Value::Object(of_output::<Output>()), expected);
         let expected = json!({ "type": "object", "properties": {}, "additionalProperties": false });
         assert_eq!(Value::Object(of_input::<NoInput>()), expected);
     }

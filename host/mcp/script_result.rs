@@ -1,9 +1,14 @@
 //! A run as the result of a tool call.
 
-use super::file_resources;
-use crate::{ErrorKind, Outcome, Run, ScriptError, files::FileOperation};
+use super::{file_resources, large_output::SavedOutputs};
+use crate::{
+    ErrorKind, Outcome, Run, ScriptError,
+    files::{FileOperation, TouchedFile},
+};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, object};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Value, json, value::RawValue};
+use std::collections::BTreeMap;
 
 /// The key of the receipt in `_meta`.
 const RECEIPT_KEY: &str = "toolscript/receipt";
@@ -16,35 +21,16 @@ const MAX_LINKS: usize = 100;
 
 /// Returns the JSON Schema of an outcome. Written by hand, because [`Outcome`] serializes one of `result` and `error`.
 pub fn schema() -> JsonObject {
+    let lines = json!({ "type": "array", "items": { "type": "string" } });
     object(json!({
         "type": "object",
         "properties": {
-            "result": { "description": "The value that the script returned; absent if it failed" },
-            "error": {
-                "type": "object",
-                "description": "Why the script failed; absent if it succeeded",
-                "properties": {
-                    "kind": { "enum": ["syntax", "runtime", "result", "internal", "fuel", "timeout", "memory", "calls", "cancelled"] },
-                    "message": { "type": "string" },
-                    "traceback": { "type": "string" },
-                },
-                "required": ["kind", "message"],
-            },
-            "logs": { "type": "array", "items": { "type": "string" }, "description": "The lines that the script printed" },
-            "files_touched": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "name": { "type": "string" },
-                        "op": { "enum": ["write", "append", "remove"] },
-                        "bytes": { "type": "integer", "description": "Size of the file after the run" },
-                        "cut": { "type": "boolean", "description": "The run was stopped before all data was written" },
-                    },
-                    "required": ["name", "op"],
-                },
-            },
-            "truncated": { "type": "array", "items": { "type": "string" }, "description": "The parts that a limit truncated" },
+            "result": {},
+            "error": { "type": "object", "properties": { "kind": { "type": "string" }, "message": { "type": "string" } } },
+            "logs": lines,
+            "files_touched": { "type": "array", "items": { "type": "object", "required": ["name", "op"] } },
+            "truncated": lines,
+            "outputs": { "type": "object" },
         },
         "required": ["logs", "files_touched"],
     }))
@@ -52,30 +38,41 @@ pub fn schema() -> JsonObject {
 
 /// Returns the outcome as structured content and as text, with links to the written files. The receipt is in `_meta`, which no model
 /// reads.
-pub fn of_run(mut run: Run) -> CallToolResult {
-    reject_deep_result(&mut run.outcome);
-    let text = serde_json::to_string(&run.outcome).unwrap_or_default();
+///
+/// The text of a failed run begins with its message, so that the rest does not repeat the error.
+pub fn of_run(run: &Run, outputs: &SavedOutputs) -> CallToolResult {
+    let outcome = &run.outcome;
     let mut result = CallToolResult::default();
     let mut structure = serde_json::Map::new();
-    match &run.outcome.result {
+    match &outcome.result {
         Ok(_) => {
-            result.is_error = Some(false);
-            structure.insert("result".into(), run.outcome.decode().unwrap_or(Value::Null));
+            structure.insert("result".into(), outcome.decode().unwrap_or(Value::Null));
         }
         Err(error) => {
-            result.is_error = Some(true);
-            result.content.push(ContentBlock::text(format!("Script execution error: {}", error.message)));
+            result.content.push(ContentBlock::text(error_text(error)));
             structure.insert("error".into(), json!(error));
         }
     }
-    structure.insert("logs".into(), json!(run.outcome.logs));
-    structure.insert("files_touched".into(), json!(run.outcome.files_touched));
-    if !run.outcome.truncated.is_empty() {
-        structure.insert("truncated".into(), json!(run.outcome.truncated));
+    result.is_error = Some(outcome.result.is_err());
+    structure.insert("logs".into(), json!(outcome.logs));
+    structure.insert("files_touched".into(), json!(outcome.files_touched));
+    if !outcome.truncated.is_empty() {
+        structure.insert("truncated".into(), json!(outcome.truncated));
     }
-    result.content.push(ContentBlock::text(text));
-    let written = run.outcome.files_touched.iter().filter(|file| file.op != FileOperation::Remove).take(MAX_LINKS);
-    result.content.extend(written.map(|file| ContentBlock::resource_link(file_resources::describe(&file.name, file.bytes))));
+    if !outputs.is_empty() {
+        structure.insert("outputs".into(), json!(outputs));
+    }
+    let text = serde_json::to_string(&Text {
+        result: outcome.result.as_deref().ok(),
+        logs: &outcome.logs,
+        files_touched: &outcome.files_touched,
+        truncated: &outcome.truncated,
+        outputs,
+    });
+    result.content.extend(text.ok().filter(|text| text != "{}").map(ContentBlock::text));
+    let written = outcome.files_touched.iter().filter(|file| file.op != FileOperation::Remove).take(MAX_LINKS);
+    let links = outputs.values().map(|name| (name, None)).chain(written.map(|file| (&file.name, file.bytes)));
+    result.content.extend(links.map(|(name, bytes)| ContentBlock::resource_link(file_resources::describe(name, bytes))));
     result.structured_content = Some(Value::Object(structure));
     let mut meta = MetaObject::default();
     meta.0.insert(RECEIPT_KEY.into(), json!(run.receipt));
@@ -83,8 +80,31 @@ pub fn of_run(mut run: Run) -> CallToolResult {
     result
 }
 
+/// The outcome as text for a model, without empty parts and without the error.
+#[derive(Serialize)]
+struct Text<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    logs: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    files_touched: &'a [TouchedFile],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    truncated: &'a [&'static str],
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    outputs: &'a SavedOutputs,
+}
+
+/// Returns the message of an error, and its traceback if that names more than the line in the message.
+fn error_text(error: &ScriptError) -> String {
+    let frames = error.traceback.iter().flat_map(|traceback| traceback.lines()).filter(|frame| !frame.starts_with("[C]"));
+    let frames: Vec<&str> = frames.collect();
+    let traceback = if frames.len() > 1 { format!("\n{}", frames.join("\n")) } else { String::new() };
+    format!("Script execution error: {}{traceback}", error.message)
+}
+
 /// Replaces a result that is nested too deep for clients by an error.
-fn reject_deep_result(outcome: &mut Outcome) {
+pub fn reject_deep_result(outcome: &mut Outcome) {
     let (mut depth, mut max_depth, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in outcome.result.iter().flat_map(|json| json.get().bytes()) {
         match byte {

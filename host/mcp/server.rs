@@ -4,6 +4,7 @@ use super::{
     error::ServeError,
     handler::Handler,
     http::{self, HttpOptions, HttpOptionsError},
+    large_output::DEFAULT_INLINE,
     metrics::Metrics,
     state::ServerState,
     stdio,
@@ -27,6 +28,7 @@ pub struct McpServer {
 ///
 /// The defaults:
 /// - `limits`: [`Limits::default`]
+/// - `inline_limit`: 24 KiB
 /// - no io directory: no file tools and no file resources
 /// - no `sdk`: no documentation tools
 /// - scripts run on the runtime that serves the clients
@@ -34,6 +36,7 @@ pub struct McpServer {
 pub struct McpServerBuilder {
     engine: Engine,
     limits: Limits,
+    inline: usize,
     io: Option<IoOptions>,
     sdk: Option<Arc<Sdk>>,
     script_runtime: Option<Handle>,
@@ -45,7 +48,7 @@ impl McpServer {
     /// Scripts can call the functions of the engine, unless [`McpServerBuilder::sdk`] replaces them.
     #[must_use]
     pub fn builder(engine: Engine) -> McpServerBuilder {
-        McpServerBuilder { engine, limits: Limits::default(), io: None, sdk: None, script_runtime: None }
+        McpServerBuilder { engine, limits: Limits::default(), inline: DEFAULT_INLINE, io: None, sdk: None, script_runtime: None }
     }
 
     /// Returns a router with these paths. You can serve it alone or merge it into your own router:
@@ -117,6 +120,15 @@ impl McpServerBuilder {
         self
     }
 
+    /// Sets the size in bytes of a result, of a log and of a page of a file that a client gets in one response. 0 is no limit.
+    ///
+    /// A larger result or log is saved below `outputs` in the io directory, and the response has its head and tail.
+    #[must_use]
+    pub fn inline_limit(mut self, bytes: usize) -> Self {
+        self.inline = bytes;
+        self
+    }
+
     /// Sets the io directory of scripts, file tools and resources.
     ///
     /// With [authentication](HttpOptions::with_auth), each tenant has a subdirectory of its own.
@@ -147,6 +159,7 @@ impl McpServerBuilder {
         let state = ServerState {
             engine: self.engine,
             limits: self.limits,
+            inline: self.inline,
             sdk: self.sdk,
             metrics: Metrics::default(),
             script_runtime: self.script_runtime,

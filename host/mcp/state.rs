@@ -13,6 +13,8 @@ const MIN_MAX_MESSAGE: usize = 8 << 20;
 pub struct ServerState {
     pub engine: Engine,
     pub limits: Limits,
+    /// The size in bytes of a result, a log and a page of a file that a model reads at once. 0 is no limit.
+    pub inline: usize,
     /// Functions from OpenAPI specifications and upstream MCP servers.
     pub sdk: Option<Arc<Sdk>>,
     pub metrics: Metrics,

@@ -93,8 +93,21 @@ impl Tenant {
         job: FileJob<R>,
         cancellation: CancellationToken,
     ) -> Result<Option<R>, RequestRejected> {
-        let Some(io) = self.io.clone() else { return Ok(None) };
         self.check_rate_limit()?;
+        self.run_part_of_request(job, cancellation).await
+    }
+
+    /// Runs a job as [`run_file_job`](Self::run_file_job) does, for a request that was already counted against the rate limit.
+    ///
+    /// # Errors
+    ///
+    /// When too much data of other jobs is waiting.
+    pub async fn run_part_of_request<R: Send + 'static>(
+        &self,
+        job: FileJob<R>,
+        cancellation: CancellationToken,
+    ) -> Result<Option<R>, RequestRejected> {
+        let Some(io) = self.io.clone() else { return Ok(None) };
         let permits = u32::try_from(job.input_bytes / FILE_JOB_PERMIT_BYTES + 1).unwrap_or(u32::MAX);
         let queued = Arc::clone(&self.file_job_queue).try_acquire_many_owned(permits).map_err(|_| {
             self.state.metrics.count_rejected("busy");

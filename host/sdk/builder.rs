@@ -208,6 +208,9 @@ fn start_server(
             if !is_http(&url) {
                 return invalid(&format!("{url} is not an HTTP(S) URL"));
             }
+            if secret.as_ref().is_some_and(|secret| !secret.is_bearer()) {
+                return invalid("auth: the credential of an MCP server is a bearer token");
+            }
             let headers = options.headers.iter().map(|(name, value)| header(name, value)).collect::<Result<_, _>>()?;
             Transport::Http { url, headers, secret, egress: Egress::new(options.allow_private) }
         }

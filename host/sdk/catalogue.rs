@@ -52,7 +52,9 @@ impl Catalogue {
 
     /// Returns the functions that match words, best match first.
     pub fn search(&self, query: &str) -> Vec<&Arc<Function>> {
-        let index = self.index.get_or_init(|| SearchIndex::new(&self.functions));
+        let index = self
+            .index
+            .get_or_init(|| SearchIndex::new(self.functions.iter().map(|function| (function.full_name(), function.search_texts()))));
         index.search(query).into_iter().filter_map(|position| self.functions.get(position)).collect()
     }
 }

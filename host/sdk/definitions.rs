@@ -1,5 +1,7 @@
 //! Luau type definitions for a language server.
 
+#[cfg(feature = "mcp")]
+use super::{docs, error::LookupError, function::Target};
 use super::{
     docs::{Signature, type_prefix},
     function::Function,
@@ -18,6 +20,32 @@ const BUILT_IN_MEMBERS: &str = r#"    all: (calls: { { any } }, options: { error
 "#;
 
 impl Sdk {
+    /// Returns the signatures and summaries of the functions of an API or MCP server.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn signatures(&self, source: &str) -> Result<String, LookupError> {
+        let functions = self.functions(Some(source), None)?;
+        let lines = functions.iter().map(|function| format!("{}\n  {}\n", docs::signature(function), function.summary));
+        Ok(docs::truncate(lines.collect(), "(truncated; use search_docs to find functions)"))
+    }
+
+    /// Returns the types that the functions of an API or MCP server use.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn type_definitions(&self, source: &str) -> Result<String, LookupError> {
+        let functions = self.functions(Some(source), None)?;
+        let mut text = String::new();
+        for api in self.apis.iter().filter(|api| api.name == source) {
+            let mut types = api.types();
+            api.operations.values().for_each(|operation| drop(api.signature(operation, &mut types)));
+            text.push_str(&types.definitions(docs::MAX_DOCS));
+        }
+        for function in &functions {
+            if let (Target::Tool(_, tool), true) = (&function.target, text.len() <= docs::MAX_DOCS) {
+                text.push_str(&tool.signature(&type_prefix(function), docs::MAX_DOCS).1);
+            }
+        }
+        Ok(docs::truncate(text, "(truncated; get_function_docs returns the types of one function)"))
+    }
+
     /// Returns Luau type definitions of all functions and of the other globals of scripts, for a language server.
     #[must_use]
     pub fn definitions(&self) -> String {

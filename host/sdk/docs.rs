@@ -7,7 +7,7 @@ use super::{
 use std::fmt::Write as _;
 
 /// The size of the documentation of one function in bytes, so that it fits into the context of a model.
-const MAX_DOCS: usize = 48 << 10;
+pub const MAX_DOCS: usize = 48 << 10;
 
 /// The argument and result types of a function, in Luau syntax.
 pub struct Signature {
@@ -35,6 +35,16 @@ pub fn function_docs(function: &Function) -> String {
         let _ = write!(text, "\n\n{}", definitions.trim_end());
     }
     truncate(text, "(truncated)")
+}
+
+/// Returns the signature of a function on one line.
+#[cfg(feature = "mcp")]
+pub fn signature(function: &Function) -> String {
+    let signature = match &function.target {
+        Target::Operation(api, operation) => api.signature(operation, &mut api.types()),
+        Target::Tool(_, tool) => tool.signature(&type_prefix(function), 0).0,
+    };
+    format!("sdk.{}({}): {}", function.full_name(), signature.arguments, signature.results)
 }
 
 /// Truncates a text to the size of a function's documentation, and appends a remark if it was longer.

@@ -67,7 +67,9 @@
 
 mod argument_size;
 mod builder;
+mod built_ins;
 mod catalogue;
+mod credential;
 mod definitions;
 mod docs;
 mod document;
@@ -90,10 +92,16 @@ mod similar;
 mod validation;
 
 pub use builder::{Note, SdkBuilder};
+#[cfg(feature = "mcp")]
+pub(crate) use built_ins::{BuiltIn, find as find_built_in, search as search_built_ins};
+#[cfg(feature = "mcp")]
+pub(crate) use credential::deserialize as deserialize_credential;
 pub use error::{LookupError, SdkError, SourceError, SpecError};
 pub use function::Function;
 #[cfg(feature = "cli")]
 pub(crate) use names::snake_case;
+#[cfg(feature = "cli")]
+pub(crate) use openapi::specification_title;
 pub use options::{ApiOptions, McpServerOptions};
 pub use provider::{Sdk, Source, SourceKind};
 pub use secret::Secret;

@@ -1,6 +1,6 @@
 //! The options of one API or MCP server. The configuration file has the same keys.
 
-use super::secret::Secret;
+use super::{credential, secret::Secret};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -18,6 +18,7 @@ macro_rules! source_options {
         pub struct $options {
             $($fields)*
             /// The credential: by default a bearer token. Can't be combined with `auth_env`.
+            #[serde(default, deserialize_with = "credential::deserialize_option")]
             pub auth: Option<Secret>,
             /// The environment variable that contains the credential.
             pub auth_env: Option<String>,

@@ -2,6 +2,7 @@
 
 use super::{
     builder::{Note, SdkBuilder},
+    built_ins,
     catalogue::Catalogue,
     docs,
     error::{LookupError, available},
@@ -169,7 +170,7 @@ impl Sdk {
         self.catalogue().search(query).into_iter().cloned().collect()
     }
 
-    /// Returns the documentation of a function, or the list of functions of an API or MCP server.
+    /// Returns the documentation of a function or of a built-in such as `io.open`, or the list of functions of an API or MCP server.
     ///
     /// # Errors
     ///
@@ -182,6 +183,9 @@ impl Sdk {
         let source = self.sources().into_iter().find(|source| source.name == name);
         if source.is_some_and(|source| source.down.is_none() || !source.functions.is_empty()) {
             return Ok(docs::truncate(self.overview(Some(name))?, "(truncated; use sdk.search to find functions)"));
+        }
+        if let Some(built_in) = built_ins::find(name) {
+            return Ok(built_in.docs());
         }
         Err(self.not_found(name))
     }

@@ -1,10 +1,7 @@
-//! Full-text search over the documentation of functions.
+//! Full-text search over the documentation of functions and built-ins.
 
-use super::function::Function;
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::Arc,
-};
+use super::names::snake_case;
+use std::collections::{BTreeSet, HashMap};
 
 /// The number of functions that a search returns.
 const MAX_RESULTS: usize = 20;
@@ -19,6 +16,12 @@ const PREFIX_FACTOR: f64 = 0.5;
 /// The length in bytes from which words match by prefix.
 const MIN_PREFIX: usize = 3;
 
+/// Words of questions that are in the descriptions of many functions.
+const STOP_WORDS: [&str; 38] = [
+    "a", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "how", "i", "in", "into", "is",
+    "it", "its", "me", "my", "of", "on", "or", "some", "that", "the", "this", "to", "use", "want", "what", "which", "with", "you",
+];
+
 /// The words of each function, weighted by the text they are in. Rare words count more.
 pub struct SearchIndex {
     weights: Vec<HashMap<String, f64>>,
@@ -28,20 +31,29 @@ pub struct SearchIndex {
 }
 
 impl SearchIndex {
-    pub fn new(functions: &[Arc<Function>]) -> Self {
-        let weights: Vec<HashMap<String, f64>> = functions.iter().map(|function| word_weights(function.search_texts())).collect();
+    /// Indexes entries by name, with texts and their weights.
+    pub fn new(entries: impl IntoIterator<Item = (String, Vec<(String, f64)>)>) -> Self {
+        let (names, weights): (Vec<String>, Vec<HashMap<String, f64>>) =
+            entries.into_iter().map(|(name, texts)| (name, word_weights(texts))).unzip();
         let mut frequency: HashMap<String, usize> = HashMap::new();
         for word in weights.iter().flat_map(HashMap::keys) {
             *frequency.entry(word.clone()).or_default() += 1;
         }
-        Self { weights, names: functions.iter().map(|function| function.full_name()).collect(), frequency }
+        Self { weights, names, frequency }
     }
 
-    /// Returns the positions of the functions that match, best match first.
+    /// Returns the positions of the entries that match: first those whose name is the query, then the best match first.
     pub fn search(&self, query: &str) -> Vec<usize> {
         let query = &query[..query.floor_char_boundary(MAX_QUERY_BYTES)];
-        let query: BTreeSet<String> = words(query).into_iter().take(MAX_QUERY_WORDS).collect();
-        let scores = self.weights.iter().map(|weights| self.score(weights, &query));
+        let wanted = snake_case(query.strip_prefix("sdk.").unwrap_or(query));
+        let mut query: BTreeSet<String> = words(query).into_iter().take(MAX_QUERY_WORDS).collect();
+        if query.iter().any(|word| !is_stop_word(word)) {
+            query.retain(|word| !is_stop_word(word));
+        }
+        let score = |(name, weights): (&String, &HashMap<String, f64>)| {
+            if is_named(name, &wanted) { f64::INFINITY } else { self.score(weights, &query) }
+        };
+        let scores = self.names.iter().zip(&self.weights).map(score);
         let mut found: Vec<(f64, usize)> = scores.zip(0..).filter(|(score, _)| *score > 0.0).collect();
         found.sort_by(|(left, first), (right, second)| right.total_cmp(left).then_with(|| self.names[*first].cmp(&self.names[*second])));
         found.truncate(MAX_RESULTS);
@@ -57,6 +69,17 @@ impl SearchIndex {
         };
         query.iter().map(word_score).sum()
     }
+}
+
+/// Returns `true` if a name such as `shop.list_pets`, or its last part, is the wanted name in snake case.
+fn is_named(name: &str, wanted: &str) -> bool {
+    let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+    last == wanted || snake_case(name) == wanted
+}
+
+/// Returns `true` for a word that says nothing about a function.
+fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(&word)
 }
 
 /// Returns the weight of the best word that is a prefix of the other, such as `pet` and `pets`.

@@ -3,6 +3,7 @@
 //! Security: a credential comes from the options, the environment or a client request. It is written into requests to its own server only,
 //! and never into a script, an error message or a log line.
 
+use super::credential::CredentialKind;
 use base64::{
     Engine as _,
     prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD},
@@ -28,6 +29,8 @@ pub struct Secret {
     text: String,
     /// The encodings in which a server might send it back, longest first.
     forms: Vec<Vec<u8>>,
+    /// The kind, if it is known.
+    kind: Option<CredentialKind>,
 }
 
 impl Secret {
@@ -55,7 +58,33 @@ impl Secret {
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
         forms.dedup();
         forms.retain(|form| form.len() >= MIN_REDACTED_LENGTH);
-        Self { text, forms: forms.into_iter().map(String::into_bytes).collect() }
+        Self { text, forms: forms.into_iter().map(String::into_bytes).collect(), kind: None }
+    }
+
+    /// Creates a bearer token. It is sent as such, unless `auth_scheme` selects another security scheme of the specification.
+    pub fn bearer(token: impl Into<String>) -> Self {
+        Self { kind: Some(CredentialKind::Bearer), ..Self::new(token) }
+    }
+
+    /// Creates a key, which is sent in the header, query parameter or cookie that the specification names.
+    pub fn api_key(key: impl Into<String>) -> Self {
+        Self { kind: Some(CredentialKind::ApiKey), ..Self::new(key) }
+    }
+
+    /// Creates a user name and password for basic authentication.
+    #[must_use]
+    pub fn basic(username: &str, password: &str) -> Self {
+        Self { kind: Some(CredentialKind::Basic), ..Self::new(format!("{username}:{password}")) }
+    }
+
+    /// Returns `true` if it can be sent as a bearer token.
+    pub(super) fn is_bearer(&self) -> bool {
+        matches!(self.kind, None | Some(CredentialKind::Bearer))
+    }
+
+    /// Returns the kind of the credential, if it is known.
+    pub(super) fn kind(&self) -> Option<CredentialKind> {
+        self.kind
     }
 
     /// Returns the text, for a request.

@@ -27,12 +27,16 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no API or server of a name, or if the server is a local program, which takes no credential.
+    /// Returns an error if there is no API or server of a name, if the server is a local program, which takes no
+    /// credential, or if the credential of a server is not a bearer token.
     pub fn new(sdk: Arc<Sdk>, credentials: BTreeMap<String, Secret>) -> Result<Self, LookupError> {
-        for name in credentials.keys() {
+        for (name, secret) in &credentials {
             let server = sdk.servers.iter().find(|server| server.name == *name);
             if server.is_some_and(|server| !server.takes_credentials()) {
                 return Err(LookupError(format!("the MCP server '{name}' is a local program and takes no credential")));
+            }
+            if server.is_some() && !secret.is_bearer() {
+                return Err(LookupError(format!("the credential of the MCP server '{name}' must be a bearer token")));
             }
             if server.is_none() && !sdk.apis.iter().any(|api| api.name == *name) {
                 return Err(LookupError(format!("there is no API or MCP server '{name}'")));

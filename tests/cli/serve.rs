@@ -1,6 +1,10 @@
 //! The options of `toolscript serve`: invalid combinations, and precedence of flags, environment and configuration.
 
-use crate::support::server_process::{temp_directory, temp_directory_with_config};
+use crate::support::{
+    kill_on_drop::KillOnDrop,
+    server_process::{temp_directory, temp_directory_with_config},
+};
+use std::io::{BufRead as _, BufReader};
 
 #[test]
 fn invalid_server_options_are_rejected() {
@@ -42,6 +46,9 @@ fn invalid_server_options_are_rejected() {
             "error: --public-url https://a.example/path: it must have the form https://tools.example.com\n",
         ),
         (&["--listen", "127.0.0.1:0"], Some(2), "error: --listen requires an HTTP server; add --transport http\n"),
+        (&["--port", "0", "--listen", "127.0.0.1:0"], Some(2), "error: --port and --listen can't be combined\n"),
+        (&["--port", "0", "--transport", "stdio"], Some(2), "error: --port requires an HTTP server; add --transport http\n"),
+        (&["--port", "0", "--auth-audience", "x"], Some(2), "error: authentication requires --auth-authority, the issuer of the tokens\n"),
         (&["--auth-scope", "files"], Some(2), "error: --auth-scope requires an HTTP server; add --transport http\n"),
         (&["--transport", "http", "--listen", "nowhere"], Some(2), "error: can't listen on nowhere: invalid socket address\n"),
     ] {
@@ -75,4 +82,16 @@ fn flags_override_the_environment_and_the_environment_overrides_the_configuratio
     assert_eq!(listen_address(None, &[]), "from-config");
     assert_eq!(listen_address(Some("from-environment"), &[]), "from-environment");
     assert_eq!(listen_address(Some("from-environment"), &["--listen", "from-flag"]), "from-flag");
+}
+
+#[test]
+fn a_port_starts_an_http_server_on_the_loopback_address() {
+    let directory = temp_directory();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolscript"));
+    // The flag overrides the variable.
+    command.args(["serve", "--port", "0"]).current_dir(directory.path()).env("TOOLSCRIPT_LISTEN", "nowhere");
+    let mut child = KillOnDrop(command.stderr(std::process::Stdio::piped()).spawn().expect("the program starts"));
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut line).expect("a line");
+    assert!(line.starts_with("serving MCP on http://127.0.0.1:") && line.ends_with("/mcp\n"), "{line}");
 }

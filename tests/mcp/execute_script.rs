@@ -44,10 +44,25 @@ fn a_failed_run_reports_the_error_with_logs_and_files() {
         "files_touched": [{ "name": "f", "op": "write", "bytes": 1 }],
     });
     assert_eq!(result["structuredContent"], outcome);
-    assert_eq!(serde_json::from_str::<Value>(result["content"][1]["text"].as_str().expect("a text")).expect("JSON"), outcome);
+    // The text does not repeat the error.
+    assert_eq!(result["content"][1]["text"], r#"{"logs":["so far"],"files_touched":[{"name":"f","op":"write","bytes":1}]}"#);
+    let silent = wire.run("error('alone')");
+    assert_eq!(silent["content"], json!([{ "type": "text", "text": "Script execution error: script:1: alone" }]));
+    let nested = wire.run("local function f(n)\n if n == 0 then error('deep') end\n return 1 + f(n - 1)\nend\nf(1)");
+    assert_eq!(nested["content"][0]["text"], "Script execution error: script:2: deep\nscript:2 function f\nscript:3");
     let deep = wire.run("local t = {} for _ = 1, 110 do t = { t } end return t");
     let message = "Script execution error: the result is nested 111 levels deep, more than the maximum of 100; return json.encode(value)";
     assert_eq!(deep["content"][0]["text"], message);
+}
+
+#[test]
+fn empty_parts_are_left_out_of_the_text() {
+    let directory = temp_directory();
+    let mut wire = Wire::start(directory.path(), &[]);
+    let result = wire.run("return 42");
+    assert_eq!(result["content"], json!([{ "type": "text", "text": r#"{"result":42}"# }]));
+    assert_eq!(result["structuredContent"], json!({ "result": 42, "logs": [], "files_touched": [] }));
+    assert_eq!(wire.run("print('x')")["content"][0]["text"], r#"{"result":null,"logs":["x"]}"#);
 }
 
 #[test]
@@ -61,7 +76,7 @@ fn the_description_contains_the_configured_limits() {
         "Limits: 7 s, 64 MiB of memory",
         "A run can write 2 KiB and create 3 files",
         "io.open(path, mode)",
-        "Errors, including file errors, are raised",
+        "Errors, including file errors, are raised; catch them with pcall.",
     ] {
         assert!(description.contains(words), "{words}: {description}");
     }
@@ -79,7 +94,7 @@ fn without_io_there_are_no_file_tools_and_no_resources() {
     let mut wire = Wire::start_silently(directory.path(), &["--no-io"]);
     let client = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
     let info = wire.ask("initialize", client);
-    assert_eq!(info["result"]["capabilities"], json!({ "logging": {}, "tools": {} }));
+    assert_eq!(info["result"]["capabilities"], json!({ "logging": {}, "prompts": {}, "tools": {} }));
     assert_eq!(info["result"]["serverInfo"]["name"], "toolscript");
     let tools = wire.ask("tools/list", json!({}))["result"]["tools"].clone();
     assert_eq!(tools.as_array().expect("tools").len(), 1);
@@ -87,7 +102,7 @@ fn without_io_there_are_no_file_tools_and_no_resources() {
     assert!(tool["description"].as_str().expect("a text").contains("File access is disabled."));
     assert_eq!(tool["annotations"]["readOnlyHint"], true);
     assert_eq!(wire.run("return io == nil and os.remove == nil")["structuredContent"]["result"], true);
-    for (method, params) in [("resources/list", json!({})), ("resources/read", json!({ "uri": "io:///x" })), ("prompts/list", json!({}))] {
+    for (method, params) in [("resources/list", json!({})), ("resources/read", json!({ "uri": "io:///x" }))] {
         assert_eq!(wire.ask(method, params)["error"]["code"], -32601, "{method} is not supported");
     }
     let answer = wire.ask("tools/call", json!({ "name": "read_file", "arguments": { "path": "x" } }));

@@ -15,12 +15,18 @@ mod hostile_http;
 #[cfg(target_os = "linux")]
 mod http;
 #[cfg(target_os = "linux")]
+mod large_output;
+#[cfg(target_os = "linux")]
 mod mounted;
 #[cfg(target_os = "linux")]
 mod notifications;
+#[cfg(target_os = "linux")]
+mod prompts;
 #[cfg(target_os = "linux")]
 mod resources;
 #[cfg(target_os = "linux")]
 mod stdio;
 #[cfg(target_os = "linux")]
 mod tenants;
+#[cfg(target_os = "linux")]
+mod tool_list;

@@ -39,8 +39,8 @@ fn tools_return_the_documentation() {
     assert_eq!(names[7..], ["list_apis", "list_functions", "get_function_docs", "search_docs"]);
     let description = tools[0]["description"].as_str().expect("a string");
     for words in [
-        "Not available: network (except through sdk), other programs",
-        "APIs, at most 1000 calls: sdk.API.function(params, body) returns the decoded body. Errors are raised and have err.status",
+        "Not available: network (except through sdk), other programs.",
+        ": sdk.API.name(params, body) returns one value, the decoded body.",
         "\n- sdk.shop: Pet shop 1.2.0 (create_pet, get_pet, list_pets, list_transactions, remove_pet)",
     ] {
         assert!(description.contains(words), "{words}: {description}");
@@ -239,7 +239,7 @@ fn invalid_flags_are_reported() {
         (&["--mcp", "true"], "--mcp true: write NAME=COMMAND or NAME=URL"),
         (&["--mcp", "a='"], "--mcp a=': a quote is not closed"),
         (&["--mcp", "shop=true"], "the name 'shop' is used twice; rename one of the APIs or MCP servers"),
-        (&["--api-auth", "shop"], "--api-auth shop: write NAME:VARIABLE"),
+        (&["--api-auth", "KEY"], "can't load the API 'shop': the environment variable KEY for the credential is not set"),
         (&["--api-auth", "zoo:KEY"], "--api-auth zoo:KEY: there is no API or MCP server 'zoo'; available: shop, up"),
         (&["--api-auth", "shop:NOT_SET"], "can't load the API 'shop': the environment variable NOT_SET for the credential is not set"),
         (&["--allow-private", "zoo"], "--allow-private zoo: there is no API or MCP server 'zoo'; available: shop, up"),

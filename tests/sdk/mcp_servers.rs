@@ -154,7 +154,12 @@ fn new_tools_become_functions() {
         assert!(started.elapsed() < TIMEOUT, "the new tool is not listed");
     }
     let tools = wire.ask("tools/list", json!({}))["result"]["tools"].clone();
-    assert!(tools[0]["description"].as_str().is_some_and(|text| text.contains("sdk.up: A server upstream (14 functions)")), "{tools}");
+    assert!(
+        tools[0]["description"].as_str().is_some_and(
+            |text| text.contains("sdk.up: A server upstream (add, authorization, crash, crash_once, environment, fail, grow, grown, ")
+        ),
+        "{tools}"
+    );
 }
 
 #[test]
@@ -193,7 +198,6 @@ fn credentials_for_a_program_or_an_unknown_server_are_rejected() {
     for (auth, message) in [
         (json!({ "up": "token" }), "Invalid params: `_meta.auth`: the MCP server 'up' is a local program and takes no credential"),
         (json!({ "down": "token" }), "Invalid params: `_meta.auth`: there is no API or MCP server 'down'"),
-        (json!({ "up": 7 }), "Invalid params: `_meta.auth`: the credential of 'up' must be a string"),
         (json!("token"), "Invalid params: `_meta.auth`: it must be an object with a credential for each API"),
     ] {
         let mut params = call("return 1");

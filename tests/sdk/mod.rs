@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 mod calls;
 #[cfg(target_os = "linux")]
+mod compatibility;
+#[cfg(target_os = "linux")]
 mod docs;
 #[cfg(target_os = "linux")]
 mod egress;

@@ -14,7 +14,8 @@ use url::Url;
 const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 
 /// The ids and names of the arguments that only an HTTP server uses.
-const HTTP_ONLY: [(&str, &str); 7] = [
+const HTTP_ONLY: [(&str, &str); 8] = [
+    ("port", "--port"),
     ("allow_anyone", "--allow-anyone"),
     ("listen", "--listen"),
     ("public_url", "--public-url"),
@@ -37,6 +38,10 @@ pub struct HttpArguments {
     /// Address and port for HTTP [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS", env = "TOOLSCRIPT_LISTEN", hide_env_values = true)]
     listen: Option<String>,
+
+    /// Port for HTTP on 127.0.0.1; implies --transport http
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
 
     #[arg(long, value_name = "URL", env = "TOOLSCRIPT_PUBLIC_URL", hide_env_values = true, help = PUBLIC_URL_HELP)]
     public_url: Option<Url>,
@@ -75,10 +80,11 @@ impl HttpArguments {
     ///
     /// # Errors
     ///
-    /// When the transport is stdio and the command line has an argument for HTTP. Environment variables are ignored then, because they
+    /// When there are both `--port` and `--listen`, or the transport is stdio and the command line has an argument for HTTP. Environment variables are ignored then, because they
     /// may be meant for another server.
     pub fn transport(&self, config: &Config, is_from_command_line: impl Fn(&str) -> bool) -> Result<Transport> {
-        let transport = self.transport.or(config.server.transport).unwrap_or_default();
+        let transport = self.transport.or(self.port.map(|_| Transport::Http)).or(config.server.transport).unwrap_or_default();
+        ensure!(self.port.is_none() || !is_from_command_line("listen"), "--port and --listen can't be combined");
         if transport == Transport::Stdio {
             for (id, name) in HTTP_ONLY {
                 ensure!(!is_from_command_line(id), "{name} requires an HTTP server; add --transport http");
@@ -115,7 +121,12 @@ impl HttpArguments {
             options = options.with_auth(auth);
         }
         options.check().map_err(name_flags)?;
-        let listen = self.listen.clone().or_else(|| server.listen.clone()).unwrap_or_else(|| DEFAULT_LISTEN.into());
+        let listen = self
+            .port
+            .map(|port| format!("127.0.0.1:{port}"))
+            .or_else(|| self.listen.clone())
+            .or_else(|| server.listen.clone())
+            .unwrap_or_else(|| DEFAULT_LISTEN.into());
         Ok(HttpSettings { listen, public_url, has_tenants, options })
     }
 

@@ -66,6 +66,9 @@ pub fn serve(arguments: &Arguments, is_from_command_line: impl Fn(&str) -> bool)
         Err(error) => return Ok(internal_error(&error.into())),
     };
     let mut server = McpServer::builder(engine).limits(limits);
+    if let Some(bytes) = config.limits.inline {
+        server = server.inline_limit(bytes);
+    }
     if let Some(io) = io {
         server = server.io(io);
     }

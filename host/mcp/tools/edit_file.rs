@@ -8,14 +8,13 @@ use serde::{Deserialize, Serialize};
 pub const EDIT_FILE: FileTool = FileTool {
     name: "edit_file",
     define: || {
-        define_destructive::<EditArguments, EditOutput>(
+        define_destructive::<EditArguments>(
             EDIT_FILE.name,
             "Edit a file",
-            "Replaces text in a file of the sandbox. `old` is matched literally and must occur exactly once, unless `all` is true. Line \
-             endings are kept.",
+            "Replaces text in a file of the sandbox. `old` is literal and must occur exactly once, unless `all` is true.",
         )
     },
-    prepare: |arguments| prepare(arguments, |arguments: &EditArguments| arguments.old.len() + arguments.new.len(), edit),
+    prepare: |arguments, _| prepare(arguments, |arguments: &EditArguments| arguments.old.len() + arguments.new.len(), edit),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -23,16 +22,14 @@ pub const EDIT_FILE: FileTool = FileTool {
 struct EditArguments {
     /// Relative path.
     path: String,
-    /// Text to replace, without line numbers.
+    /// Without line numbers.
     old: String,
-    /// Replacement text.
     new: String,
-    /// Replaces every occurrence.
     #[serde(default)]
     all: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct EditOutput {
     path: String,
     /// Number of replacements.

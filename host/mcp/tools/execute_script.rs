@@ -8,7 +8,7 @@ use crate::{
         arguments::{self, InvalidArgument, WholeNumber, truncate},
         schema, script_result,
     },
-    sdk::{Sdk, Secret},
+    sdk::{Sdk, Secret, deserialize_credential},
 };
 use rmcp::model::{JsonObject, RequestMetaObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -52,13 +52,18 @@ pub fn define(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> Too
 ///
 /// # Errors
 ///
-/// When it is not an object of non-empty strings. The message contains no credential.
+/// When it is not an object of credentials: non-empty strings, or objects with a `type`. The message contains no credential.
 pub fn credentials(meta: &RequestMetaObject) -> Result<BTreeMap<String, Secret>, String> {
     let Some(auth) = meta.get("auth") else { return Ok(BTreeMap::new()) };
     let Value::Object(auth) = auth else { return Err("it must be an object with a credential for each API".into()) };
+    let invalid = |name: &str| {
+        let accepted = r#"a string, {type: "bearer", token}, {type: "api_key", key} or {type: "basic", username, password}"#;
+        format!("the credential of '{}' must be {accepted}", truncate(name))
+    };
     let credential = |(name, value): (&String, &Value)| match value {
-        Value::String(text) if !text.is_empty() => Ok((name.clone(), Secret::new(text.as_str()))),
-        _ => Err(format!("the credential of '{}' must be a string", truncate(name))),
+        Value::String(text) if text.is_empty() => Err(invalid(name)),
+        // An error of the decoder could contain a credential.
+        value => deserialize_credential(value).map(|secret| (name.clone(), secret)).map_err(|_| invalid(name)),
     };
     auth.iter().map(credential).collect()
 }

@@ -6,7 +6,6 @@ use crate::{
     text::one_line,
     timestamp::format_rfc3339,
 };
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The maximum number of names in one result.
@@ -15,7 +14,7 @@ pub const MAX_NAMES: usize = 1000;
 /// The maximum size of all names in one result in bytes.
 pub const MAX_NAME_BYTES: usize = 50 << 10;
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 pub struct Listing<E> {
     pub entries: Vec<E>,
     /// There are more entries.
@@ -24,9 +23,8 @@ pub struct Listing<E> {
     pub skipped: u64,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 pub struct Details {
-    #[schemars(extend("enum" = ["file", "folder", "link", "other"]))]
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,

@@ -3,7 +3,7 @@
 use super::{ToolOutput, count, define_read_only};
 use crate::{
     mcp::arguments::{self, InvalidArgument},
-    sdk::{Function, Sdk, SourceKind},
+    sdk::{BuiltIn, Function, Sdk, SourceKind, find_built_in, search_built_ins},
 };
 use rmcp::model::{CallToolResult, JsonObject, Tool};
 use schemars::JsonSchema;
@@ -12,6 +12,9 @@ use std::{collections::BTreeSet, sync::Arc};
 
 /// The maximum number of functions in one result.
 const MAX_FUNCTIONS: usize = 200;
+
+/// The number of functions that a search shows.
+const MAX_MATCHES: usize = 5;
 
 /// A tool that reads documentation.
 pub struct DocsTool {
@@ -36,7 +39,7 @@ impl DocsTool {
 
 const LIST_APIS: DocsTool = DocsTool {
     name: "list_apis",
-    define: || define_read_only::<NoArguments, ApiList>(LIST_APIS.name, "List APIs", "Lists the APIs that scripts can call through sdk."),
+    define: || define_read_only::<NoArguments>(LIST_APIS.name, "List APIs", "Lists the APIs in sdk."),
     call: |sdk, arguments| {
         let NoArguments {} = arguments::parse(arguments)?;
         Ok(list_apis(sdk))
@@ -47,21 +50,18 @@ const LIST_APIS: DocsTool = DocsTool {
 #[serde(deny_unknown_fields)]
 struct NoArguments {}
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct ApiList {
     apis: Vec<ApiEntry>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct ApiEntry {
     /// Scripts call its functions as sdk.NAME.function.
     name: String,
     title: String,
-    #[schemars(extend("enum" = ["openapi", "mcp"]))]
-    #[schemars(with = "String")]
     kind: SourceKind,
     functions: usize,
-    #[schemars(with = "Vec<String>")]
     tags: BTreeSet<String>,
     /// Why it is unavailable now.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,10 +90,10 @@ fn list_apis(sdk: &Sdk) -> ToolOutput {
 const LIST_FUNCTIONS: DocsTool = DocsTool {
     name: "list_functions",
     define: || {
-        define_read_only::<ListArguments, FunctionList>(
+        define_read_only::<ListArguments>(
             LIST_FUNCTIONS.name,
             "List functions",
-            "Lists the functions that scripts can call through sdk, optionally of one API or with one tag. At most 200.",
+            "Lists functions of sdk, optionally of one API or with one tag.",
         )
     },
     call: |sdk, arguments| {
@@ -116,10 +116,10 @@ struct ListArguments {
 const GET_FUNCTION_DOCS: DocsTool = DocsTool {
     name: "get_function_docs",
     define: || {
-        define_read_only::<GetArguments, FunctionDocs>(
+        define_read_only::<GetArguments>(
             GET_FUNCTION_DOCS.name,
             "Get the documentation of a function",
-            "Returns how a script calls a function: its Luau signature, description, parameters and types.",
+            "Returns how a script calls a function, or a built-in such as io.open: signature, parameters, types.",
         )
     },
     call: |sdk, arguments| {
@@ -136,7 +136,7 @@ struct GetArguments {
     name: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct FunctionDocs {
     name: String,
     docs: String,
@@ -144,16 +144,10 @@ struct FunctionDocs {
 
 const SEARCH_DOCS: DocsTool = DocsTool {
     name: "search_docs",
-    define: || {
-        define_read_only::<SearchArguments, FunctionList>(
-            SEARCH_DOCS.name,
-            "Search functions",
-            "Finds functions that scripts can call through sdk by what they do, best first. At most 20.",
-        )
-    },
+    define: || define_read_only::<SearchArguments>(SEARCH_DOCS.name, "Search functions", "Finds functions of sdk by what they do."),
     call: |sdk, arguments| {
         let SearchArguments { query } = arguments::parse(arguments)?;
-        Ok(list(&sdk.search_functions(&query), ""))
+        Ok(search(sdk, &query))
     },
 };
 
@@ -164,17 +158,40 @@ struct SearchArguments {
     query: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct FunctionList {
     functions: Vec<FunctionEntry>,
     /// There are more functions.
     truncated: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct FunctionEntry {
     name: String,
     summary: String,
+}
+
+/// Returns the best matches. Built-ins follow the functions, unless the query is the name of one.
+fn search(sdk: &Sdk, query: &str) -> ToolOutput {
+    let functions = sdk.search_functions(query).into_iter().map(|function| {
+        let name = function.full_name();
+        (format!("sdk.{name}"), FunctionEntry { name, summary: function.summary.clone() })
+    });
+    let built_in = |found: &BuiltIn| (found.name.clone(), FunctionEntry { name: found.name.clone(), summary: found.summary.clone() });
+    let named = find_built_in(query);
+    let others = search_built_ins(query).into_iter().filter(|found| named.is_none_or(|named| named.name != found.name));
+    let mut found: Vec<(String, FunctionEntry)> = named.into_iter().map(built_in).chain(functions).chain(others.map(built_in)).collect();
+    let more = found.len().saturating_sub(MAX_MATCHES);
+    found.truncate(MAX_MATCHES);
+    let mut lines: Vec<String> = found.iter().map(|(name, entry)| format!("{name}  {}", entry.summary)).collect();
+    if lines.is_empty() {
+        lines.push("(no matches)".into());
+    }
+    if more > 0 {
+        lines.push(format!("({more} more; use other words)"));
+    }
+    let functions = found.into_iter().map(|(_, entry)| entry).collect();
+    ToolOutput::text(lines.join("\n"), &FunctionList { functions, truncated: more > 0 })
 }
 
 /// Returns the functions as lines, and `hint` if there are more than fit.

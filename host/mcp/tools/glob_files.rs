@@ -15,14 +15,13 @@ use serde::{Deserialize, Serialize};
 pub const GLOB_FILES: FileTool = FileTool {
     name: "glob_files",
     define: || {
-        define_read_only::<GlobArguments, Listing<PathEntry>>(
+        define_read_only::<GlobArguments>(
             GLOB_FILES.name,
             "Find files by name",
-            "Finds files and directories of the sandbox by a pattern for their paths: * and ? within a name, [a-z], {a,b}, ** for \
-             directories at any depth. A name that starts with a dot needs a pattern with that dot.",
+            "Finds files and directories of the sandbox by path: * ? [a-z] {a,b} within a name, ** for directories at any depth.",
         )
     },
-    prepare: |arguments| prepare(arguments, |_| 0, glob),
+    prepare: |arguments, _| prepare(arguments, |_| 0, glob),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -45,7 +44,7 @@ fn glob(arguments: GlobArguments, io: &IoOptions, is_wanted: &dyn Fn() -> bool) 
     Ok(ToolOutput::text(text, &Listing { entries, truncated: found.truncated, skipped: found.skipped }))
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct PathEntry {
     path: String,
     #[serde(flatten)]

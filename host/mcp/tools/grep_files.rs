@@ -12,14 +12,13 @@ use serde::{Deserialize, Serialize};
 pub const GREP_FILES: FileTool = FileTool {
     name: "grep_files",
     define: || {
-        define_read_only::<Arguments, Output>(
+        define_read_only::<Arguments>(
             GREP_FILES.name,
             "Search in files",
-            "Finds lines in files of the sandbox. `pattern` is literal, or a regular expression if `regex` is true. Binary files \
-             are skipped. At most 1,000 lines and 50 KiB.",
+            "Finds lines in text files of the sandbox that contain `pattern`, or match it as a regular expression if `regex` is true.",
         )
     },
-    prepare: |arguments| prepare(arguments, |_| 0, grep),
+    prepare: |arguments, _| prepare(arguments, |_| 0, grep),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -28,13 +27,13 @@ struct Arguments {
     pattern: String,
     /// Directory or file to search. Default: the top directory.
     path: Option<String>,
-    /// Files to search: a pattern for names, or with a slash for paths.
+    /// Names of the files to search, such as *.csv.
     glob: Option<String>,
     #[serde(default)]
     regex: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct Output {
     matches: Vec<Match>,
     /// Number of files searched.
@@ -47,7 +46,7 @@ struct Output {
     truncated: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct Match {
     path: String,
     line: u64,

@@ -15,13 +15,9 @@ use serde::{Deserialize, Serialize};
 pub const LIST_FILES: FileTool = FileTool {
     name: "list_files",
     define: || {
-        define_read_only::<ListArguments, Listing<NamedEntry>>(
-            LIST_FILES.name,
-            "List a directory",
-            "Lists a directory of the sandbox: sorted names, sizes, modification times. Directories end with a slash.",
-        )
+        define_read_only::<ListArguments>(LIST_FILES.name, "List a directory", "Lists a directory of the sandbox, with sizes and times.")
     },
-    prepare: |arguments| prepare(arguments, |_| 0, list),
+    prepare: |arguments, _| prepare(arguments, |_| 0, list),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -46,7 +42,7 @@ fn list(arguments: ListArguments, io: &IoOptions, _: &dyn Fn() -> bool) -> Resul
     Ok(ToolOutput::text(text, &Listing { entries, truncated, skipped: 0 }))
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct NamedEntry {
     name: String,
     #[serde(flatten)]

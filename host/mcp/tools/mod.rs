@@ -23,7 +23,6 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Returns the definitions of all tools that the server offers.
 pub fn define_all(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> Vec<Tool> {
@@ -44,7 +43,8 @@ type FileToolJob = FileJob<Result<ToolOutput, FileError>>;
 pub struct FileTool {
     name: &'static str,
     define: fn() -> Tool,
-    prepare: fn(Option<JsonObject>) -> Result<FileToolJob, InvalidArgument>,
+    /// Decodes the arguments. The number is the size in bytes of a page that a model reads at once, or 0.
+    prepare: fn(Option<JsonObject>, usize) -> Result<FileToolJob, InvalidArgument>,
 }
 
 /// All file tools. A server with an io directory offers them.
@@ -63,21 +63,19 @@ impl FileTool {
         const { &FILE_TOOLS }.iter().find(|tool| tool.name == name)
     }
 
-    /// Decodes the arguments of a call and returns the job to run.
-    pub fn prepare(&self, arguments: Option<JsonObject>) -> Result<FileToolJob, InvalidArgument> {
-        (self.prepare)(arguments)
+    /// Decodes the arguments of a call and returns the job to run. `inline` is the size in bytes of a page that a model reads at once; 0 is
+    /// no limit.
+    pub fn prepare(&self, arguments: Option<JsonObject>, inline: usize) -> Result<FileToolJob, InvalidArgument> {
+        (self.prepare)(arguments, inline)
     }
 }
-
-/// The function that runs a call of a file tool with decoded arguments.
-type RunTool<A> = fn(A, &IoOptions, &dyn Fn() -> bool) -> Result<ToolOutput, FileError>;
 
 /// Decodes the arguments of a call and combines them with the function that runs it. `input_bytes` returns the size of the data in
 /// the arguments.
 fn prepare<A: DeserializeOwned + Send + 'static>(
     arguments: Option<JsonObject>,
     input_bytes: fn(&A) -> usize,
-    run: RunTool<A>,
+    run: impl FnOnce(A, &IoOptions, &dyn Fn() -> bool) -> Result<ToolOutput, FileError> + Send + 'static,
 ) -> Result<FileToolJob, InvalidArgument> {
     let arguments: A = arguments::parse(arguments)?;
     Ok(FileJob::new(input_bytes(&arguments), move |io, is_wanted| run(arguments, io, is_wanted)))
@@ -118,20 +116,23 @@ impl ToolOutput {
     }
 }
 
-/// Defines a tool that changes nothing, with the types of its arguments `A` and its structured output `O`.
-fn define_read_only<A: JsonSchema, O: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
+/// Defines a tool that changes nothing, with the type of its arguments `A`.
+///
+/// Only `execute_script` has an output schema. A model pays for schemas in every conversation, and the texts of the other tools need no
+/// explanation.
+fn define_read_only<A: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
     let annotations = ToolAnnotations::new().read_only(true).open_world(false);
-    define::<A, O>(name, title, description).with_annotations(annotations)
+    define::<A>(name, title, description).with_annotations(annotations)
 }
 
 /// Defines a tool that changes files. It may overwrite data, and a repeated call has another effect.
-fn define_destructive<A: JsonSchema, O: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
+fn define_destructive<A: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
     let annotations = ToolAnnotations::new().read_only(false).destructive(true).idempotent(false).open_world(false);
-    define::<A, O>(name, title, description).with_annotations(annotations)
+    define::<A>(name, title, description).with_annotations(annotations)
 }
 
-fn define<A: JsonSchema, O: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
-    Tool::new(name, description, schema::of_input::<A>()).with_title(title).with_raw_output_schema(Arc::new(schema::of_output::<O>()))
+fn define<A: JsonSchema>(name: &'static str, title: &str, description: &'static str) -> Tool {
+    Tool::new(name, description, schema::of_input::<A>()).with_title(title)
 }
 
 /// Returns a number with its noun, such as `1 file` or `3 files`.

@@ -18,15 +18,13 @@ const MAX_BINARY_SIZE: u64 = 4 << 20;
 pub const READ_FILE: FileTool = FileTool {
     name: "read_file",
     define: || {
-        define_read_only::<Arguments, Output>(
+        define_read_only::<Arguments>(
             READ_FILE.name,
             "Read a file",
-            "Reads a file of the sandbox. Returns numbered lines, at most 2,000 lines or 50 KiB per call, with the total number of lines \
-             and the next offset; or an image (PNG, JPEG, GIF, WebP). For other binary files, returns the size. Binary files over 4 MiB \
-             are rejected.",
+            "Reads a text file of the sandbox as numbered lines, a part at a time, with the offset of the next part; or an image.",
         )
     },
-    prepare: |arguments| prepare(arguments, |_| 0, read),
+    prepare: |arguments, inline| prepare(arguments, |_| 0, move |arguments, io, is_wanted| read(arguments, inline, io, is_wanted)),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -40,7 +38,7 @@ struct Arguments {
     limit: Option<WholeNumber<0>>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct Output {
     path: String,
     kind: Kind,
@@ -53,7 +51,7 @@ struct Output {
     mime_type: Option<&'static str>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
     Text,
@@ -61,7 +59,7 @@ enum Kind {
     Binary,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct TextOutput {
     /// The lines without numbers.
     text: String,
@@ -72,9 +70,8 @@ struct TextOutput {
     total_lines: u64,
     /// The limit that truncated the text. Absent if it is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("enum" = ["lines", "bytes"]))]
     truncated_by: Option<&'static str>,
-    /// The line is longer than 50 KiB and truncated.
+    /// The line is longer than a page and truncated.
     #[serde(rename = "line_cut", skip_serializing_if = "is_false")]
     line_truncated: bool,
     /// Bytes that are not UTF-8 were replaced by U+FFFD.
@@ -85,12 +82,17 @@ struct TextOutput {
     next_offset: Option<u64>,
 }
 
-fn read(arguments: Arguments, io: &IoOptions, is_wanted: &dyn Fn() -> bool) -> Result<ToolOutput, FileError> {
+fn read(arguments: Arguments, inline: usize, io: &IoOptions, is_wanted: &dyn Fn() -> bool) -> Result<ToolOutput, FileError> {
     let path = arguments.path;
     let offset = arguments.offset.map_or(1, |WholeNumber(line)| line);
     let limit = arguments.limit.map(|WholeNumber(lines)| lines);
     Ok(match io.files.read(&path, offset, limit, MAX_BINARY_SIZE, is_wanted)? {
-        FileContents::Text(page) => text_output(path, page),
+        FileContents::Text(mut page) => {
+            if inline > 0 {
+                page.shorten(inline);
+            }
+            text_output(path, page)
+        }
         FileContents::Image { mime_type, bytes } => {
             let output = Output { path, kind: Kind::Image, bytes: bytes.len() as u64, text: None, mime_type: Some(mime_type) };
             ToolOutput::new(ContentBlock::image(BASE64_STANDARD.encode(bytes), mime_type), &output)

@@ -1,37 +1,41 @@
 //! The description of `execute_script` for models, with the configured limits, files and APIs.
+//!
+//! A model reads it in every conversation, so it states only what a script needs and what differs from other Luas.
 
 use crate::{
     Limits,
     engine::{IoErrorMode, IoOptions},
-    sdk::Sdk,
+    sdk::{Sdk, SourceKind},
 };
 use std::fmt::Write as _;
 
 /// The maximum number of functions of an API to list by name.
-const MAX_LISTED_FUNCTIONS: usize = 12;
+const MAX_LISTED_FUNCTIONS: usize = 24;
 
 /// Returns the description of the tool.
 pub fn describe(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> String {
     let mut text = format!(
         "Runs a Luau script in a sandbox and returns {{result, logs, files_touched}}: its return value as JSON, the lines that it \
-         printed, and the files that it changed.\n\n\
-         Available: string, table, math, buffer, bit32, utf8, os.time/date/clock, print(...), \
-         progress(done, total?, message?), sleep(seconds), json.encode/decode/null/object. Not available: network{}, {}other programs. \
-         A sequence table becomes a JSON array, other tables an object; use json.null for null in arrays.\n\n\
-         Limits: {} s, {} of memory, {} of result, {} of logs.",
+         printed, the files that it changed. Each run starts fresh{}.\n\n\
+         Luau is Lua 5.1 with +=, continue, //, `{{x}}` strings and types. There is no goto (use continue) and no bit operator (use bit32). \
+         Available: string, table, math, bit32, utf8, buffer, print(...), sleep(seconds), progress(done, total?, message?), \
+         json.encode(value, {{indent = true}}), json.decode(text), base64.encode/decode, os.time/date/clock (dates are UTC). \
+         Not available: network{}, other programs.\n\n\
+         JSON: null in an object is nil, in an array json.null. A sequence becomes an array, another table an object; \
+         json.object({{}}) is an empty object. Integers beyond 2^53 are strings.\n\n\
+         Limits: {} s, {} of memory, {} of result.",
+        if io.is_some() { "; keep state in files" } else { "" },
         if sdk.is_some() { " (except through sdk)" } else { "" },
-        if io.is_some() { "" } else { "require, " },
         limits.timeout.as_secs_f64(),
         size(limits.memory as u64),
         size(limits.result as u64),
-        size(limits.logs as u64),
     );
     if let Some(sdk) = sdk {
         text.push_str(&describe_apis(sdk, limits));
     }
     match io {
         None => text.push_str(
-            "\n\nErrors are raised and end the script unless pcall catches them. File access is disabled.\n\n\
+            "\n\nErrors are raised; catch them with pcall. File access is disabled.\n\n\
              Example:\nlocal total = 0\nfor _, n in {3, 4, 5} do total += n end\nreturn {total = total}",
         ),
         Some(io) => text.push_str(&describe_files(io)),
@@ -42,11 +46,12 @@ pub fn describe(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> S
 fn describe_files(io: &IoOptions) -> String {
     let errors = match io.errors {
         IoErrorMode::Return => "File system errors are returned as nil, message, code; other errors are raised.",
-        _ => "Errors, including file errors, are raised and end the script unless pcall catches them.",
+        _ => "Errors, including file errors, are raised; catch them with pcall.",
     };
     format!(
-        "\n\nFiles: io.open(path, mode), io.lines(path), io.list(directory), io.exists(path), os.remove(path), os.rename(old, new), and h:read, h:write, h:lines, h:seek, \
-         h:close, as in Lua, with relative paths in one directory. require(\"./lib/x\") loads lib/x.luau from it. A run can write {} and create {} files. {errors}\n\n\
+        "\n\nFiles: io.open(path, mode), io.lines(path), io.list(directory), io.exists(path), os.remove(path), os.rename(old, new) and \
+         h:read, h:write, h:lines, h:seek, h:close, as in Lua, with relative paths in one directory. require(\"./lib/x\") loads the \
+         module lib/x.luau from it. A run can write {} and create {} files. {errors}\n\n\
          Example:\nlocal out = io.open(\"squares.csv\", \"w\")\nfor n = 1, 3 do out:write(n, \",\", n * n, \"\\n\") end\nout:close()\n\
          return {{files = io.list()}}",
         size(io.max_bytes),
@@ -55,15 +60,23 @@ fn describe_files(io: &IoOptions) -> String {
 }
 
 fn describe_apis(sdk: &Sdk, limits: &Limits) -> String {
+    let sources = sdk.sources();
     let mut text = format!(
-        "\n\nAPIs, at most {} calls: sdk.API.function(params, body) returns the decoded body. Errors are raised and have err.status, \
-         err.body, err.headers, err.retry_after. sdk.response(sdk.f, params, body) returns {{ok, status, headers, body}} and does not raise for a status. \
-         sdk.all({{{{sdk.f, params}}, {{sdk.g}}}}, {{errors = \"return\"}}) makes calls at once and returns a table of bodies, {{error = err}} for a failed call. \
-         sdk.search(words) finds functions, \
-         sdk.docs(name) returns how to call one.",
+        "\n\nFunctions, at most {} calls: sdk.API.name(params, body) returns one value, the decoded body. A failed call raises err with \
+         err.status and err.body; tostring(err) is the message. sdk.response(sdk.API.name, params, body) raises no error for a status and \
+         returns {{ok, status, headers, body}}. \
+         sdk.all({{{{sdk.API.f, params}}, {{sdk.API.g}}}}, {{errors = \"return\"}}) makes calls at once and returns their results in order, \
+         {{error = err}} for a failed one.",
         limits.api_calls
     );
-    for source in sdk.sources() {
+    if sources.iter().any(|source| source.kind == SourceKind::Mcp) {
+        text.push_str(
+            " A tool of an MCP server takes one table and returns its structured content as a table, otherwise its text as a string, or \
+             an image as {mime_type, data}.",
+        );
+    }
+    text.push_str(" sdk.search(words) finds functions; sdk.docs(name) returns parameters and types.");
+    for source in sources {
         let title = if source.title.is_empty() { &source.name } else { &source.title };
         let functions = match source.functions.len() {
             number if number <= MAX_LISTED_FUNCTIONS => source.functions.join(", "),

@@ -12,14 +12,13 @@ use serde::{Deserialize, Serialize};
 pub const WRITE_FILE: FileTool = FileTool {
     name: "write_file",
     define: || {
-        define_destructive::<WriteArguments, WriteOutput>(
+        define_destructive::<WriteArguments>(
             WRITE_FILE.name,
             "Write a file",
-            "Writes a text file in the sandbox and creates missing directories. `create` (the default) fails if the file exists, \
-             `overwrite` replaces all of it, `append` adds to its end.",
+            "Writes a text file in the sandbox and creates missing directories. `create` fails if the file exists.",
         )
     },
-    prepare: |arguments| prepare(arguments, |arguments: &WriteArguments| arguments.content.len(), write),
+    prepare: |arguments, _| prepare(arguments, |arguments: &WriteArguments| arguments.content.len(), write),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -41,7 +40,7 @@ enum Mode {
     Append,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct WriteOutput {
     path: String,
     /// Number of bytes written.

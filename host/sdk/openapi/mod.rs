@@ -18,6 +18,7 @@ mod specification;
 pub use operation::Operation;
 
 use super::{
+    credential::CredentialKind,
     docs::summary,
     document::{Document, Node},
     egress::Egress,
@@ -39,6 +40,15 @@ use std::{
     sync::Arc,
 };
 use url::Url;
+
+/// Returns the title of the specification at a path or URL, or `None` if it can't be loaded or has none.
+#[cfg(feature = "cli")]
+pub async fn specification_title(spec: &str) -> Option<String> {
+    let (bytes, _) = load::load(spec).await.ok()?;
+    let document = specification::parse(&bytes).ok()?;
+    let title = document.root().get("info")?.text("title").trim().to_owned();
+    (!title.is_empty()).then_some(title)
+}
 
 /// The length of a tag in bytes, and the number of tags. Tags that exceed a limit are not listed.
 const MAX_TAG_LENGTH: usize = 60;
@@ -147,7 +157,9 @@ impl Api {
     ) -> Result<FunctionResponse, FunctionError> {
         let secret = secret.or(self.secret.as_ref());
         let mut request = request::build(self, operation, arguments)?;
-        if let (Some(secret), Some(scheme)) = (secret, self.scheme_for(operation)) {
+        if let Some(secret) = secret
+            && let Some(scheme) = self.scheme_for(operation, secret.kind())
+        {
             scheme.authorize(&mut request, secret)?;
         }
         let response = self.egress.send(request, budget).await?;
@@ -156,14 +168,32 @@ impl Api {
 
     /// Returns the scheme that the options select, or the first one that the operation requires. The default is a bearer token.
     ///
+    /// A credential of a known kind uses the first scheme of that kind. If the specification has none, a bearer token and basic
+    /// authentication are sent in their standard form.
+    ///
     /// Security: an operation with a server of its own gets no credential if that server has another origin than the API.
-    fn scheme_for(&self, operation: &Operation) -> Option<&SecurityScheme> {
+    fn scheme_for(&self, operation: &Operation, kind: Option<CredentialKind>) -> Option<&SecurityScheme> {
         if operation.server.as_ref().is_some_and(|server| server.origin() != self.base_url.origin()) {
             return None;
         }
         let find = |name: &String| self.security_schemes.iter().find(|(known, _)| known == name).map(|(_, scheme)| scheme);
         if let Some(name) = &self.selected_scheme {
             return find(name);
+        }
+        let required = || operation.security.iter().flatten().flatten();
+        if let Some(kind) = kind
+            && (operation.security.is_none() || required().next().is_some())
+        {
+            let all = self.security_schemes.iter().map(|(_, scheme)| scheme);
+            let standard = match kind {
+                CredentialKind::Bearer => Some(&SecurityScheme::Bearer),
+                CredentialKind::Basic => Some(&SecurityScheme::Basic),
+                CredentialKind::ApiKey => None,
+            };
+            let scheme = required().filter_map(find).chain(all).find(|scheme| scheme.accepts(kind)).or(standard);
+            if scheme.is_some() {
+                return scheme;
+            }
         }
         match &operation.security {
             Some(alternatives) => alternatives.iter().flatten().find_map(find),
@@ -208,7 +238,10 @@ fn check_scheme(settings: &ApiSettings, schemes: &[(String, SecurityScheme)], op
         Some(wanted) if !known.contains(&wanted.as_str()) => {
             Err(SpecError::new(format!("auth_scheme: there is no security scheme '{wanted}'; {}", available(known))))
         }
-        None if settings.secret.is_some() && known.len() > 1 && operations.values().any(|operation| operation.security.is_none()) => {
+        None if settings.secret.as_ref().is_some_and(|secret| secret.kind().is_none())
+            && known.len() > 1
+            && operations.values().any(|operation| operation.security.is_none()) =>
+        {
             let advice = format!("set auth_scheme to one of {}", known.join(", "));
             Err(SpecError::new(format!("the specification does not say which security scheme an operation uses; {advice}")))
         }

@@ -1,6 +1,6 @@
 //! The security schemes of a specification: how a credential is added to a request.
 
-use crate::sdk::{document::Node, error::SpecError, secret::Secret};
+use crate::sdk::{credential::CredentialKind, document::Node, error::SpecError, secret::Secret};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use reqwest::{
     Request,
@@ -39,6 +39,15 @@ impl SecurityScheme {
         match self {
             Self::Query(name) | Self::Cookie(name) => Some(name),
             _ => None,
+        }
+    }
+
+    /// Returns `true` if a credential of this kind belongs to the scheme.
+    pub fn accepts(&self, kind: CredentialKind) -> bool {
+        match self {
+            Self::Bearer => kind == CredentialKind::Bearer,
+            Self::Basic => kind == CredentialKind::Basic,
+            Self::Header(_) | Self::Query(_) | Self::Cookie(_) => kind == CredentialKind::ApiKey,
         }
     }
 
