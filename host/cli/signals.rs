@@ -55,7 +55,7 @@ impl Signals {
         self.next().await;
         cancellation.cancel();
         self.next().await;
-        #[expect(clippy::exit, reason = "the user asked twice, and the output may block")]
+        // The user asked twice, and the output may block.
         std::process::exit(130);
     }
 }
