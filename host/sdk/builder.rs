@@ -9,7 +9,7 @@ use super::{
     mcp_client::{Transport, UpstreamServer},
     names::snake_case,
     openapi::{Api, ApiSettings, load},
-    options::{ApiOptions, McpServerOptions},
+    options::{ApiOptions, McpServerOptions, TextFormat},
     secret::Secret,
 };
 use crate::engine::functions::RESERVED_NAMES;
@@ -217,7 +217,7 @@ fn start_server(
         _ => return invalid("set either command or url"),
     };
     let frozen = FrozenParams::new(frozen_everywhere, &options.frozen_params);
-    Ok(UpstreamServer::start(name.to_owned(), transport, filter, frozen, Arc::clone(revision)))
+    Ok(UpstreamServer::start(name.to_owned(), transport, filter, frozen, options.decode == Some(TextFormat::Json), Arc::clone(revision)))
 }
 
 fn check_name(name: &str) -> Result<(), SourceError> {

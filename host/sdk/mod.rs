@@ -102,7 +102,7 @@ pub use function::Function;
 pub(crate) use names::snake_case;
 #[cfg(feature = "cli")]
 pub(crate) use openapi::specification_title;
-pub use options::{ApiOptions, McpServerOptions};
+pub use options::{ApiOptions, McpServerOptions, TextFormat};
 pub use provider::{Sdk, Source, SourceKind};
 pub use secret::Secret;
 pub use session::Session;

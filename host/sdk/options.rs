@@ -129,7 +129,19 @@ source_options! {
         /// Headers of every request to the URL.
         #[serde(default)]
         pub headers: BTreeMap<String, Secret>,
+        /// The format of a text that is the only content of a result. By default, the text is decoded as JSON if the tool declares an
+        /// output schema.
+        pub decode: Option<TextFormat>,
     }
+}
+
+/// The format of a text that a tool returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum TextFormat {
+    /// JSON. A text that is not JSON stays a string.
+    Json,
 }
 
 impl ApiOptions {
@@ -185,6 +197,13 @@ impl McpServerOptions {
     #[must_use]
     pub fn with_inherit_env(mut self, variables: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.inherit_env = variables.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the format of a text that is the only content of a result.
+    #[must_use]
+    pub fn with_decode(mut self, format: TextFormat) -> Self {
+        self.decode = Some(format);
         self
     }
 

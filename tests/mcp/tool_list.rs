@@ -85,7 +85,7 @@ fn the_description_explains_answers_of_mcp_tools_if_there_are_any() {
     let description = list["tools"][0]["description"].as_str().expect("a string");
     for words in [
         "A tool of an MCP server takes one table and returns its structured content as a table, otherwise its text as a string, or an \
-         image as {mime_type, data}.",
+         image as {mimeType, data}, where base64.decode(data) returns its bytes.",
         "\n- sdk.inner: toolscript",
         "Each run starts fresh.\n",
         "File access is disabled.",

@@ -72,7 +72,7 @@ fn describe_apis(sdk: &Sdk, limits: &Limits) -> String {
     if sources.iter().any(|source| source.kind == SourceKind::Mcp) {
         text.push_str(
             " A tool of an MCP server takes one table and returns its structured content as a table, otherwise its text as a string, or \
-             an image as {mime_type, data}.",
+             an image as {mimeType, data}, where base64.decode(data) returns its bytes.",
         );
     }
     text.push_str(" sdk.search(words) finds functions; sdk.docs(name) returns parameters and types.");

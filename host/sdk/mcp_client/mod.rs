@@ -44,6 +44,8 @@ pub struct UpstreamServer {
     state: watch::Sender<State>,
     cached_tools: RwLock<Arc<ToolList>>,
     frozen: FrozenParams,
+    /// Texts of all tools are decoded as JSON.
+    decodes_text: bool,
     /// The credentials to remove from responses.
     secrets: Vec<Secret>,
     /// The number of the newest connection that a call found to be lost. The task replaces it.
@@ -76,13 +78,21 @@ pub type RunConnection = OnceCell<Connection>;
 
 impl UpstreamServer {
     /// Starts a task on the current runtime that connects to the server.
-    pub fn start(name: String, transport: Transport, filter: FunctionFilter, frozen: FrozenParams, revision: Arc<AtomicU64>) -> Arc<Self> {
+    pub fn start(
+        name: String,
+        transport: Transport,
+        filter: FunctionFilter,
+        frozen: FrozenParams,
+        decodes_text: bool,
+        revision: Arc<AtomicU64>,
+    ) -> Arc<Self> {
         let server = Arc::new(Self {
             name,
             secrets: transport.secrets(),
             transport,
             filter,
             frozen,
+            decodes_text,
             state: watch::Sender::new(State::Connecting),
             cached_tools: RwLock::default(),
             lost: watch::Sender::new(None),
@@ -248,7 +258,7 @@ impl UpstreamServer {
 
     /// Asks the server for its tools, and caches those that the filter allows.
     async fn update_tools(&self, peer: &Peer<RoleClient>) -> Result<(), Failure> {
-        let list = ToolList::fetch(peer, &self.filter, &self.frozen).await?;
+        let list = ToolList::fetch(peer, &self.filter, &self.frozen, self.decodes_text).await?;
         *self.cached_tools.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(list);
         self.revision.fetch_add(1, Ordering::Release);
         Ok(())
@@ -277,7 +287,7 @@ async fn call(
     let mut request = CallToolRequestParams::new(tool.upstream_name.clone());
     request.arguments = Some(arguments);
     match peer.call_tool_once(request).await {
-        Ok(CallToolResponse::Complete(result)) => Ok(tool_result::convert(result, budget)),
+        Ok(CallToolResponse::Complete(result)) => Ok(tool_result::convert(result, tool, budget)),
         Ok(_) => Ok(Err("the tool asks for user input or runs as a background task, which scripts do not support".into())),
         Err(ServiceError::McpError(error)) => Ok(Err(error.message.into_owned().into())),
         Err(ServiceError::TransportClosed) => Err(CallError::ConnectionLost),

@@ -23,6 +23,8 @@ pub struct UpstreamTool {
     pub description: String,
     /// A call may be repeated, because the tool is annotated as read-only or idempotent.
     pub is_repeatable: bool,
+    /// A text that is the only content of a result is decoded as JSON.
+    pub decodes_text: bool,
     input: Arc<Document>,
     output: Option<Document>,
     schemas: Schemas,
@@ -35,7 +37,7 @@ pub fn is_read_only(tool: &Tool) -> bool {
 }
 
 impl UpstreamTool {
-    pub fn new(name: String, tool: &Tool, frozen: FrozenParams) -> Self {
+    pub fn new(name: String, tool: &Tool, frozen: FrozenParams, decodes_text: bool) -> Self {
         let annotations = tool.annotations.as_ref();
         let input = Arc::new(Document::new(Value::Object(tool.input_schema.as_ref().clone())));
         let title = tool.title.clone().or_else(|| annotations?.title.clone());
@@ -45,11 +47,18 @@ impl UpstreamTool {
             title: title.unwrap_or_default(),
             description: tool.description.as_deref().unwrap_or_default().to_owned(),
             is_repeatable: is_read_only(tool) || annotations.and_then(|annotations| annotations.idempotent_hint) == Some(true),
+            decodes_text: decodes_text || tool.output_schema.is_some(),
             schemas: Schemas::new(Arc::clone(&input)),
             input,
             output: tool.output_schema.as_ref().map(|schema| Document::new(Value::Object(schema.as_ref().clone()))),
             frozen,
         }
+    }
+
+    /// Returns `true` if the output schema has `result` as its only property. Servers wrap a value that is not an object in this way.
+    pub fn wraps_result(&self) -> bool {
+        let properties = self.output.as_ref().and_then(|output| output.value().get("properties")).and_then(Value::as_object);
+        properties.is_some_and(|properties| properties.len() == 1 && properties.contains_key("result"))
     }
 
     /// Validates the arguments of a call: at most one table.
@@ -93,7 +102,9 @@ impl UpstreamTool {
             String::new()
         };
         let mut output = self.output.as_ref().map(|output| Types::new(output, format!("{prefix}Result")));
-        let results = output.as_mut().map_or_else(|| "any".into(), |output| output.at(Some("")).to_text());
+        let results = output
+            .as_mut()
+            .map_or_else(|| "any".into(), |output| output.at(Some(if self.wraps_result() { "/properties/result" } else { "" })).to_text());
         let definitions = input.definitions(max_bytes) + &output.map(|mut output| output.definitions(max_bytes)).unwrap_or_default();
         (Signature { arguments, results }, definitions)
     }

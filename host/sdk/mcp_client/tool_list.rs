@@ -36,7 +36,12 @@ pub struct ToolList {
 
 impl ToolList {
     /// Asks the server for its tools, and keeps those that the filter allows.
-    pub async fn fetch(peer: &Peer<RoleClient>, filter: &FunctionFilter, frozen: &FrozenParams) -> Result<Self, Failure> {
+    pub async fn fetch(
+        peer: &Peer<RoleClient>,
+        filter: &FunctionFilter,
+        frozen: &FrozenParams,
+        decodes_text: bool,
+    ) -> Result<Self, Failure> {
         let info = peer.peer_info().and_then(|info| info.server_info.clone());
         let title = info.map(|info| info.title.unwrap_or(info.name)).unwrap_or_default();
         let mut names = DistinctNames::default();
@@ -44,7 +49,7 @@ impl ToolList {
         for tool in list_tools(peer).await?.iter().take(MAX_TOOLS) {
             let name = names.assign(snake_case(&tool.name), &tool.name);
             if filter.allows(&[name.as_str(), &tool.name], is_read_only(tool)) {
-                tools.push(Arc::new(UpstreamTool::new(name, tool, frozen.clone())));
+                tools.push(Arc::new(UpstreamTool::new(name, tool, frozen.clone(), decodes_text)));
             }
         }
         tools.sort_by(|first, second| first.name.cmp(&second.name));

@@ -1,5 +1,6 @@
 //! Converts the result of a tool to the result of a call.
 
+use super::tool::UpstreamTool;
 use crate::functions::{FunctionError, FunctionResponse, FunctionValue, ResponseBudget};
 use crate::sdk::secret::Secret;
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -10,7 +11,9 @@ use serde_json::{
 
 /// Returns the structured content, or else the content blocks: a text as a string, another block as a table, several blocks as a list. An
 /// error of the tool has its structured content as body.
-pub fn convert(result: CallToolResult, budget: &ResponseBudget) -> Result<FunctionResponse, FunctionError> {
+///
+/// A value that the server wrapped as `{result = …}` is unwrapped. If the tool says so, a text is decoded as JSON.
+pub fn convert(result: CallToolResult, tool: &UpstreamTool, budget: &ResponseBudget) -> Result<FunctionResponse, FunctionError> {
     if result.is_error == Some(true) {
         let mut error = FunctionError::from(error_message(&result));
         error.body = result.structured_content.and_then(|content| encode(&content, budget).ok()).map(FunctionValue::Json);
@@ -22,7 +25,17 @@ pub fn convert(result: CallToolResult, budget: &ResponseBudget) -> Result<Functi
         Some(_) if has_other_blocks => Some(json!({ "content": blocks(&result.content)? })),
         _ => None,
     };
+    if result.structured_content.is_none()
+        && tool.decodes_text
+        && let Some(json) = only_json(&result.content)
+    {
+        budget.reserve(json.get().len())?;
+        return Ok(FunctionResponse::new(FunctionValue::Json(json)));
+    }
     let body = match result.structured_content {
+        Some(Value::Object(mut fields)) if fields.len() == 1 && tool.wraps_result() => {
+            fields.remove("result").unwrap_or_else(|| fields.into())
+        }
         Some(content) => content,
         None => match <[Value; 1]>::try_from(blocks(&result.content)?) {
             Ok([only]) => only,
@@ -33,6 +46,14 @@ pub fn convert(result: CallToolResult, budget: &ResponseBudget) -> Result<Functi
     let mut response = FunctionResponse::new(FunctionValue::Json(encode(&body, budget)?));
     response.details = details.map(|details| encode(&details, budget)).transpose()?;
     Ok(response)
+}
+
+/// Returns the text that is the only block, if it is JSON.
+fn only_json(content: &[ContentBlock]) -> Option<Box<RawValue>> {
+    match content {
+        [ContentBlock::Text(text)] => serde_json::from_str(&text.text).ok(),
+        _ => None,
+    }
 }
 
 fn encode(value: &Value, budget: &ResponseBudget) -> Result<Box<RawValue>, String> {
