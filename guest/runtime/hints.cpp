@@ -12,6 +12,7 @@ namespace
 
 constexpr const char* kNoModules = "modules need files, which are disabled; put the code into this script";
 constexpr const char* kNoPackages = "there are no packages; require takes a path such as \"./name\"";
+constexpr const char* kUseRequire = "use require(\"./name\") to load name.luau from the io directory";
 constexpr const char* kNoLoading = "code cannot be loaded from text; write a function in this script";
 constexpr const char* kNoCollector = "memory is freed automatically; remove the call";
 constexpr const char* kNoIntegers = "numbers have no integer type; use math.floor or math.round";
@@ -49,8 +50,8 @@ constexpr Hint kHints[] = {
     {"", "package", kNoPackages},
     {"", "load", kNoLoading},
     {"", "loadstring", kNoLoading},
-    {"", "loadfile", kNoLoading},
-    {"", "dofile", kNoLoading},
+    {"", "loadfile", kUseRequire},
+    {"", "dofile", kUseRequire},
     {"", "collectgarbage", kNoCollector},
     {"", "gcinfo", kNoCollector},
     {"", "wait", kSleep, "sleep"},

@@ -11,6 +11,7 @@
 #include "lib/modules.h"
 #include "lib/sdk/sdk.h"
 #include "lib/sort.h"
+#include "lib/string_rep.h"
 #include "memory/vm_allocator.h"
 
 #include "Luau/Common.h"
@@ -53,6 +54,7 @@ lua_State* new_state()
     json_open_library(L);
     sort_open_library(L);
     concat_open_library(L);
+    string_rep_open_library(L);
     io_open_library(L);
     modules_open_library(L);
     sdk_open_library(L);

@@ -7,7 +7,7 @@ use super::{
     document::{Document, change_schemas},
     integers,
 };
-use jsonschema::{Draft, Keyword, Registry, ValidationError, Validator};
+use jsonschema::{Draft, Keyword, Registry, ValidationError, Validator, error::ValidationErrorKind};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 use std::{
@@ -92,7 +92,19 @@ impl Schemas {
         let Some(error) = error.filter(|_| REFERENCES_LEFT.get() > 0) else {
             return Err(format!("{root}: the value does not match its schema"));
         };
-        let mut text = format!("{root}{}: {error}", luau_path(error.instance_path().as_str(), value));
+        let reason = match error.kind() {
+            // The message of jsonschema names only the first allowed values.
+            ValidationErrorKind::Enum { options } => {
+                let options: Vec<String> = options.as_array().into_iter().flatten().map(Value::to_string).collect();
+                let options = match options.split_last() {
+                    Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+                    _ => options.concat(),
+                };
+                format!("{} is not one of {options}", error.instance())
+            }
+            _ => error.to_string(),
+        };
+        let mut text = format!("{root}{}: {reason}", luau_path(error.instance_path().as_str(), value));
         // The message contains the value, which may be large.
         if text.len() > MAX_MESSAGE {
             text.truncate(text.floor_char_boundary(MAX_MESSAGE));

@@ -65,7 +65,10 @@ fn invalid_arguments_are_reported_and_nothing_is_sent() {
         ("sdk.list_pets{ limit = 'many' }", "shop.list_pets: limit: \"many\" is not of type \"integer\""),
         ("sdk.list_pets{ kind = 'cow' }", "shop.list_pets: kind: \"cow\" is not one of \"cat\", \"dog\" or \"fish\""),
         ("sdk.list_pets{ colour = 'red' }", "shop.list_pets: there is no parameter 'colour'; available: limit, kind"),
-        ("sdk.list_pets('all')", "shop.list_pets: the first argument must be a table of parameters"),
+        (
+            "sdk.list_pets('all')",
+            "shop.list_pets: the first argument must be a table of parameters, such as {limit = …}; available: limit, kind",
+        ),
         ("sdk.list_pets({}, {})", "shop.list_pets: the function takes no body"),
         ("sdk.list_pets({}, nil, 1)", "shop.list_pets: the function takes at most two arguments: parameters and a body"),
         ("sdk.get_pet()", "shop.get_pet: the parameter 'pet_id' is missing"),

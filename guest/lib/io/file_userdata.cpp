@@ -47,6 +47,8 @@ bool push_opened_file(lua_State* L, const char* path, size_t size, OpenMode mode
 {
     File* file = static_cast<File*>(lua_newuserdatataggedwithmetatable(L, sizeof(File), kFileTag));
     file->is_open = false;
+    // The new handle must see what the script wrote, even if the script did not close the file.
+    files_flush();
     if (file_open(L, file, path, size, mode, error))
         return true;
     if (error->kind != TOOLSCRIPT_SANDBOX_IO_ERROR_LIMIT || !files_any_open())

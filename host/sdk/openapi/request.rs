@@ -27,7 +27,7 @@ struct Arguments {
 
 /// Builds the request for an operation, without the credential. An error is the message for the script.
 pub fn build(api: &Api, operation: &Operation, arguments: Vec<FunctionValue>) -> Result<Request, String> {
-    let Arguments { mut parameters, body } = split(operation, api.visible_parameters(operation).next().is_some(), arguments)?;
+    let Arguments { mut parameters, body } = split(api, operation, arguments)?;
     rename_keys(api, operation, &mut parameters);
     check_names(api, operation, &parameters)?;
     for parameter in &operation.parameters {
@@ -80,13 +80,25 @@ pub fn build(api: &Api, operation: &Operation, arguments: Vec<FunctionValue>) ->
     Ok(request)
 }
 
+/// Returns the error for a first argument that is not a table. It names the parameters.
+fn not_a_table(api: &Api, operation: &Operation) -> String {
+    let names: Vec<&str> = api.visible_parameters(operation).map(|parameter| parameter.name.as_str()).collect();
+    match names.split_first() {
+        None => "the first argument must be a table of parameters".into(),
+        Some((first, _)) => {
+            format!("the first argument must be a table of parameters, such as {{{first} = …}}; available: {}", names.join(", "))
+        }
+    }
+}
+
 /// Splits the arguments into parameters and body. If there are no parameters, a single argument is the body.
-fn split(operation: &Operation, has_parameters: bool, arguments: Vec<FunctionValue>) -> Result<Arguments, String> {
+fn split(api: &Api, operation: &Operation, arguments: Vec<FunctionValue>) -> Result<Arguments, String> {
     let mut arguments = arguments.into_iter().map(|value| if is_null(&value) { None } else { Some(value) });
     let (first, second, third) = (arguments.next().flatten(), arguments.next().flatten(), arguments.next());
     if third.is_some() {
         return Err("the function takes at most two arguments: parameters and a body".into());
     }
+    let has_parameters = api.visible_parameters(operation).next().is_some();
     if !has_parameters && operation.body.is_some() && second.is_none() {
         return Ok(Arguments { parameters: Map::new(), body: first });
     }
@@ -96,9 +108,9 @@ fn split(operation: &Operation, has_parameters: bool, arguments: Vec<FunctionVal
             Value::Object(parameters) => parameters,
             // An empty table arrives as an array.
             Value::Array(values) if values.is_empty() => Map::new(),
-            _ => return Err("the first argument must be a table of parameters".into()),
+            _ => return Err(not_a_table(api, operation)),
         },
-        Some(FunctionValue::Bytes(_)) => return Err("the first argument must be a table of parameters".into()),
+        Some(FunctionValue::Bytes(_)) => return Err(not_a_table(api, operation)),
     };
     Ok(Arguments { parameters, body: second })
 }
