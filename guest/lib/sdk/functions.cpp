@@ -83,6 +83,17 @@ toolscript_sandbox_tools_value_t to_argument(lua_State* L, int index)
         value.val.bytes = borrow_bytes(static_cast<char*>(bytes), size);
         return value;
     }
+    if (lua_type(L, index) == LUA_TSTRING)
+    {
+        // JSON can't represent these bytes. A body of a binary type can.
+        const char* bytes = lua_tolstring(L, index, &size);
+        if (!is_utf8({bytes, size}))
+        {
+            value.tag = TOOLSCRIPT_SANDBOX_TOOLS_VALUE_BYTES;
+            value.val.bytes = borrow_bytes(bytes, size);
+            return value;
+        }
+    }
     json_push_encoded(L, index, "argument");
     const char* text = lua_tolstring(L, -1, &size);
     value.tag = TOOLSCRIPT_SANDBOX_TOOLS_VALUE_JSON;
