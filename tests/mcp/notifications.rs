@@ -40,7 +40,11 @@ fn the_rate_of_notifications_is_limited() {
     params["_meta"] = json!({ "progressToken": 1 });
     assert_eq!(wire.ask("tools/call", params)["result"]["structuredContent"]["result"], "done");
     let max = 4 + started.elapsed().as_millis() as usize / 50;
-    assert!(wire.notifications.len() <= max, "{} notifications, at most {max}", wire.notifications.len());
+    // The log is large, so it is also saved as a file, which the client is notified of once.
+    let (changes, others): (Vec<_>, Vec<_>) =
+        wire.notifications.iter().partition(|notification| notification["method"] == "notifications/resources/list_changed");
+    assert_eq!(changes.len(), 1);
+    assert!(others.len() <= max, "{} notifications, at most {max}", others.len());
     assert_eq!(progress_values(&wire.notifications).last(), Some(&200_000.0));
     assert!(log_texts(&wire.notifications).iter().all(|text| text.len() < 70_000));
 }
