@@ -108,7 +108,7 @@ public:
     }
 
     const Location error;
-    // A token of type Eof stands for one that is not there.
+    // A missing token has the type Eof.
     const Lexeme& at(int index) const
     {
         if (index >= 0)

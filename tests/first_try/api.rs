@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// What the servers of a trial share.
+/// The state that the servers of a trial share.
 pub type Shared = Arc<Mutex<Store>>;
 
 pub async fn respond(State(shared): State<Shared>, request: Request) -> Response {

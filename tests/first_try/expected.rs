@@ -4,7 +4,7 @@ use super::data::Store;
 use serde_json::Value;
 use std::{fs, path::PathBuf};
 
-/// What is left after all calls of a task.
+/// The state after all calls of a task.
 pub struct Finished {
     /// The outcome of each call.
     pub outcomes: Vec<Value>,
@@ -15,7 +15,7 @@ pub struct Finished {
     pub io: PathBuf,
 }
 
-/// Whether a task did what it should.
+/// The result of a task compared with its oracle.
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum Verdict {
     Right,
@@ -87,7 +87,7 @@ impl Expected {
         self.check(move |finished| if holds(&finished.store) { Ok(()) } else { Err(format!("the servers are in the wrong state: {what}")) })
     }
 
-    /// Whether the script can't work, and must fail with a helpful message.
+    /// Returns `true` if the script can't work and must fail with a helpful message.
     pub fn is_error(&self) -> bool {
         self.error.is_some()
     }

@@ -139,6 +139,9 @@ fn responses_are_decoded_by_their_media_type() {
     assert_eq!(response("return sdk.response(sdk.answer, { what = 'redirect' }).status"), json!(302));
     assert!(!api.paths().contains(&"/secret".to_owned()));
     // A new cookie is a credential.
+    let headers = "local h = sdk.response(sdk.answer, { what = 'cookie' }).headers \
+        return h.ETag == h.etag and h.etag ~= nil, h.nothing == nil, h[1] == nil, json.decode(json.encode(h)).etag == h.etag, pcall(setmetatable, h, {})";
+    assert_eq!(response(headers), json!([true, true, true, true, false, "cannot change a protected metatable"]));
     assert_eq!(
         response("local r = sdk.response(sdk.answer, { what = 'cookie' }) return r.headers.etag, r.headers['set-cookie']"),
         json!(["\"7\"", null])

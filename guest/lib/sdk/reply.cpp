@@ -1,6 +1,7 @@
 #include "lib/sdk/reply.h"
 #include "lib/error_value.h"
 #include "lib/json/json.h"
+#include "lib/sdk/headers.h"
 
 #include "lualib.h"
 
@@ -48,7 +49,7 @@ void push_details(lua_State* L, const guest_option_string_t& details)
     {
         sdk_push_json(L, details.val);
         if (lua_type(L, -1) == LUA_TTABLE)
-            return;
+            return headers_ignore_case(L);
         lua_pop(L, 1);
     }
     lua_newtable(L);

@@ -1,6 +1,7 @@
 // The host returns the names of its functions when a script first accesses `sdk`, so that other scripts do not pay for them.
 #include "lib/sdk/sdk.h"
 #include "lib/sdk/functions.h"
+#include "lib/sdk/headers.h"
 #include "runtime/table.h"
 
 #include "lualib.h"
@@ -167,6 +168,7 @@ void sdk_check_dot(lua_State* L, const char* name)
 
 void sdk_open_library(lua_State* L)
 {
+    headers_open_library(L);
     lua_newtable(L);
     lua_pushcfunction(L, sdk_all, "all");
     lua_setfield(L, -2, "all");
