@@ -68,8 +68,13 @@ fn run(script: &str, expected: &Expected) -> (Verdict, String) {
     let world = World::start();
     let mut wire = Wire::start(world.directory(), &[]);
     let responses: Vec<Value> = script.split(NEXT_CALL).map(|call| wire.run(call)).collect();
-    let response_size = responses.iter().map(|response| response.to_string().len()).max().unwrap_or(0);
+    let response_size = responses.iter().map(size_for_model).max().unwrap_or(0);
     expected.judge(&Finished { outcomes: responses.iter().map(outcome).collect(), response_size, store: world.store(), io: world.io() })
+}
+
+/// Returns the number of bytes of a response that a model reads. A client passes on either the content or the structured content.
+fn size_for_model(response: &Value) -> usize {
+    ["content", "structuredContent"].map(|part| response[part].to_string().len()).into_iter().max().unwrap_or(0)
 }
 
 /// Returns the outcome of a run as the client sees it: the structured content, or else the text.

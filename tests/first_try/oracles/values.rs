@@ -8,8 +8,8 @@ use crate::first_try::{
 use serde_json::{Value, json};
 use std::fs;
 
-/// The maximum size of a response: 24 KiB of the result and of the log, each as text and as structured content, and the envelope.
-const MAX_RESPONSE: usize = 112 << 10;
+/// The number of bytes that a model may read of logs and result together, with some room for the envelope.
+const MAX_RESPONSE: usize = 64 << 10;
 
 pub fn all(store: &Store) -> Vec<(&'static str, Expected)> {
     let paid: Vec<i64> =
