@@ -55,17 +55,35 @@ fn build() -> Result<()> {
             let command = guest::component::pre_initialize(&modules.command)?;
             fs::write(out.join("command.wasm"), guest::component::encode_command(&command, &luau.version())?)?;
             fs::write(out.join("command-core.wasm"), guest::component::add_metadata(&command, &luau.version())?)?;
-            wit.encode(guest::component::pre_initialize(&modules.sandbox)?, &luau.version())?
+            let sandbox = wit.encode(guest::component::pre_initialize(&modules.sandbox)?)?;
+            guest::component::add_metadata(&sandbox, &luau.version())?
         }
     };
     // Exported by `toolscript component`, and accepted as `TOOLSCRIPT_GUEST`.
     fs::write(out.join("guest.wasm"), &component)?;
     fs::write(&image, guest::component::precompile(&component)?)?;
+    write_hostile_guest(&wit, &out)
+}
+
+/// Writes the guest for the tests of the engine. A package from the registry has no tests.
+fn write_hostile_guest(wit: &guest::component::Wit, out: &Path) -> Result<()> {
+    if !Path::new("tests").exists() {
+        return write_empty(out, &HOSTILE_GUEST);
+    }
+    let hostile = wit.hostile_guest()?;
+    let component = wit.encode(hostile.module).context("generating the hostile guest")?;
+    let [image, imports] = HOSTILE_GUEST;
+    fs::write(out.join(image), guest::component::precompile(&component)?)?;
+    fs::write(out.join(imports), hostile.imports)?;
     Ok(())
 }
 
+/// The hostile guest, and the list of its imports.
+const HOSTILE_GUEST: [&str; 2] = ["hostile_guest.cwasm", "hostile_guest.txt"];
+
 /// Writes empty files instead of the guest.
 fn write_stub(out: &Path) -> Result<()> {
+    write_empty(out, &HOSTILE_GUEST)?;
     write_empty(out, &["guest.cwasm", "guest.wasm", "command.wasm", "command-core.wasm"])
 }
 

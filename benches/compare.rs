@@ -20,7 +20,8 @@ use toolscript::{
     engine::{FileIo, IoOptions},
 };
 use toolscript_bench::{
-    API_ROWS, GREP_ROWS, HttpServer, KeyServer, Row, StdioServer, Table, api_calls, grep, load, median, resident_kib, run_native,
+    API_ROWS, ATTACK_ROWS, GREP_ROWS, HttpServer, KeyServer, Row, StdioServer, Table, api_calls, attack, grep, load, median, resident_kib,
+    run_native,
 };
 
 /// Scripts: name, source, number of rounds, and the largest acceptable ratio to native Luau.
@@ -82,6 +83,11 @@ fn main() -> Result<()> {
     }
     if is_selected(HOSTILE_TENANT) {
         table.rows.push(runtime.block_on(hostile_tenant())?);
+    }
+    for (number, rows) in ATTACK_ROWS.into_iter().enumerate() {
+        if rows.into_iter().any(is_selected) {
+            table.rows.extend(runtime.block_on(attack(&program()?, number))?);
+        }
     }
     if is_selected(PROCESS_START) {
         table.rows.push(process_start()?);

@@ -54,30 +54,38 @@ pub struct HttpClient {
 impl HttpClient {
     /// Runs a script, and returns how long the call took.
     pub async fn call(&self, script: &str) -> Result<Duration> {
+        let started = Instant::now();
+        let (status, bytes) = self.send("tools/call", json!({ "name": "execute_script", "arguments": { "script": script } })).await?;
+        let elapsed = started.elapsed();
+        let body: Value = serde_json::from_slice(&bytes).with_context(|| format!("{status}: {}", String::from_utf8_lossy(&bytes)))?;
+        ensure!(body["result"]["isError"] == false, "unexpected response: {body}");
+        Ok(elapsed)
+    }
+
+    /// Sends a request, and returns the status and the body of its response.
+    pub async fn send(&self, method: &str, mut params: Value) -> Result<(reqwest::StatusCode, Vec<u8>)> {
         let version = "2026-07-28";
-        let meta = json!({ "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {} });
-        let params = json!({ "name": "execute_script", "arguments": { "script": script }, "_meta": meta });
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+        params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {} });
+        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let mut request = self.http.post(&self.url).header("content-type", "application/json").body(body);
         for (name, value) in [
             ("accept", "application/json, text/event-stream"),
             ("mcp-protocol-version", version),
-            ("mcp-method", "tools/call"),
-            ("mcp-name", "execute_script"),
-        ] {
+            ("mcp-method", method),
+            ("mcp-name", &name),
+        ]
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        {
             request = request.header(name, value);
         }
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
         }
-        let started = Instant::now();
         let response = request.send().await?;
         let status = response.status();
-        let bytes = response.bytes().await?;
-        let elapsed = started.elapsed();
-        let body: Value = serde_json::from_slice(&bytes).with_context(|| format!("{status}: {}", String::from_utf8_lossy(&bytes)))?;
-        ensure!(body["result"]["isError"] == false, "unexpected response: {body}");
-        Ok(elapsed)
+        Ok((status, response.bytes().await?.into()))
     }
 }
 

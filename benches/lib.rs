@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, reason = "the key server is shared with the tests, which fail by panicking")]
 
 mod apis;
+mod attacks;
 mod http;
 #[path = "../tests/support/key_server.rs"]
 mod key_server;
@@ -17,6 +18,7 @@ mod specification;
 mod table;
 
 pub use apis::{API_ROWS, api_calls};
+pub use attacks::{ATTACK_ROWS, attack};
 pub use http::{HttpClient, HttpServer, load, resident_kib};
 pub use key_server::KeyServer;
 pub use native::run_native;

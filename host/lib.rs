@@ -115,6 +115,7 @@
 
 #![deny(missing_docs)]
 
+mod allocation;
 pub mod engine;
 pub mod files;
 mod random;
@@ -146,7 +147,9 @@ pub use serde_json::value::RawValue;
 
 /// Functions that scripts call as `sdk.name(...)`.
 pub mod functions {
-    pub use crate::engine::bridge::{FunctionCall, FunctionError, FunctionProvider, FunctionResponse, FunctionValue, ResponseBudget};
+    pub use crate::engine::bridge::{
+        Attachment, FunctionCall, FunctionError, FunctionProvider, FunctionResponse, FunctionValue, JsonValue, ResponseBudget,
+    };
     pub use crate::engine::functions::{Functions, InvalidFunctionName};
     pub use futures_util::future::BoxFuture;
 }

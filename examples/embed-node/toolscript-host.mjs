@@ -41,6 +41,7 @@ export class Sandbox {
    * - `timeout`: seconds. A longer run ends with an error of kind `timeout`.
    * - `maxBytes`, `maxFiles`: the number of bytes that a run can write and of files that it can create.
    * - `errors`: `raise` or `return`, how scripts see errors of the operating system.
+   * - `protectNames`: whether scripts cannot write files that other programs execute or trust, such as `.git`.
    *
    * Throws a `TypeError` or `RangeError` for an invalid option, or a system error if the io directory cannot be opened. The script does
    * not run in either case.
@@ -53,10 +54,12 @@ export class Sandbox {
     maxBytes = DEFAULT_BYTES,
     maxFiles = DEFAULT_FILES,
     errors = "raise",
+    protectNames = true,
   }) {
     const input = Buffer.from(script);
     checkOptions(input, scriptArguments, timeout, errors);
     const options = ["--errors", errors, "--max-bytes", formatCount(maxBytes, "maxBytes"), "--max-files", formatCount(maxFiles, "maxFiles")];
+    if (!protectNames) options.push("--unprotected-names");
     const end = await runInWorker(this.#module, {
       argv: ["toolscript", ...options, "-", "--", ...scriptArguments],
       input,

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from paths import REASONS, FileError, FilePath, is_reserved, limit_error, not_regular_error, refused_error, symlink_error, system_error
+from paths import REASONS, FileError, FilePath, is_hidden, limit_error, not_regular_error, refused_error, symlink_error, system_error
 
 DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 # Attempts to open a file that another process creates and removes at the same time.
@@ -171,7 +171,7 @@ class Directory:
         quota.files += 1
         return descriptor
 
-    def list(self, path: FilePath) -> list[str]:
+    def list(self, path: FilePath, protect_names: bool) -> list[str]:
         """Returns the names in a directory, sorted. An io directory that does not exist yet is empty."""
         names: list[str] = []
         size = 0
@@ -184,7 +184,7 @@ class Directory:
                 with os.scandir(directory) as entries:
                     for entry in entries:
                         name = display_name(os.fsencode(entry.name))
-                        if is_reserved(name):
+                        if is_hidden(name, protect_names):
                             continue
                         names.append(name)
                         size += len(name.encode())

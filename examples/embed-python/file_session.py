@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from directory import APPEND_MODES, READ_MODES, TRUNCATE_MODES, CreationQuota, Directory
-from paths import FileError, FilePath, invalid_error, limit_error, refused_error, system_error
+from paths import FileError, FilePath, check_protection, invalid_error, limit_error, refused_error, system_error
 
 # Files that a run can have open at once. Each uses a descriptor of the host process.
 MAX_HANDLES = 64
@@ -65,7 +65,8 @@ class TouchedFile:
 class FileSession:
     """The files of one run. Each public method serves a call from the guest and validates every argument."""
 
-    def __init__(self, io_dir: str | os.PathLike[str], max_bytes: int, max_files: int) -> None:
+    def __init__(self, io_dir: str | os.PathLike[str], max_bytes: int, max_files: int, protect_names: bool) -> None:
+        self._protect_names = protect_names
         self._directory = Directory(io_dir)
         self._creation_quota = CreationQuota(max_files)
         self._max_bytes = max_bytes
@@ -80,7 +81,7 @@ class FileSession:
 
     def open(self, path: bytes, mode: str) -> int:
         """Opens a file and returns its handle number."""
-        file_path = FilePath.parse(path)
+        file_path = self._parse(path, writes=mode != "read")
         number = next((number for number in range(MAX_HANDLES) if number not in self._handles), None)
         if number is None:
             raise limit_error(f"too many open files (max {MAX_HANDLES})")
@@ -153,15 +154,15 @@ class FileSession:
 
     def list(self, path: bytes) -> list[str]:
         """Returns the names in a directory, sorted."""
-        return self._directory.list(FilePath.parse(path))
+        return self._directory.list(self._parse(path), self._protect_names)
 
     def exists(self, path: bytes) -> bool:
         """Returns `True` if there is a regular file or a directory."""
-        return self._directory.exists(FilePath.parse(path))
+        return self._directory.exists(self._parse(path))
 
     def rename(self, old: bytes, new: bytes) -> None:
         """Renames a file, and replaces a file at the new path."""
-        old_path, new_path = FilePath.parse(old), FilePath.parse(new)
+        old_path, new_path = self._parse(old, writes=True), self._parse(new, writes=True)
         self._check_touched(old_path)
         self._check_touched(new_path)
         self._directory.rename(old_path, new_path, self._creation_quota)
@@ -176,7 +177,7 @@ class FileSession:
 
     def remove(self, path: bytes) -> None:
         """Removes a file."""
-        file_path = FilePath.parse(path)
+        file_path = self._parse(path, writes=True)
         self._check_touched(file_path)
         self._directory.remove(file_path)
         self._touch(file_path, append=False)
@@ -212,6 +213,12 @@ class FileSession:
         if touched.truncated:
             report["cut"] = True
         return report
+
+    def _parse(self, path: bytes, writes: bool = False) -> FilePath:
+        file_path = FilePath.parse(path)
+        if self._protect_names:
+            check_protection(file_path, writes)
+        return file_path
 
     def _handle(self, number: int) -> Handle:
         handle = self._handles.get(number)

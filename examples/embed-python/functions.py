@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from json_values import JsonValue, decode, encode
+
 # Bytes of the arguments of all calls in one batch.
 MAX_ARGUMENTS = 8 << 20
 # Bytes of the results of all calls in one batch. The guest must have memory for them.
@@ -52,25 +54,26 @@ class FunctionError(Exception):
 
 @dataclass
 class Reply:
-    """The response of a function: JSON text, or bytes."""
+    """The response of a function: JSON, or bytes."""
 
-    body: str | bytes
+    body: JsonValue | bytes
 
 
 @dataclass
 class Failure:
-    """The error of a function: its message, its body as in `Reply`, and its details as JSON text."""
+    """The error of a function: its message, its body as in `Reply`, and its details as JSON."""
 
     message: str
-    body: str | bytes | None = None
-    details: str | None = None
+    body: JsonValue | bytes | None = None
+    details: JsonValue | None = None
 
 
 class Functions:
     """The functions of one run, with a limit on the number of calls.
 
-    Arguments are passed by position: JSON as `json.loads` returns it, a buffer as `bytes`. An empty table becomes an empty list, because
-    Luau does not distinguish empty lists from empty objects. The return value is serialized as JSON; `bytes` are passed unchanged.
+    Arguments are passed by position: JSON as `json.loads` returns it, a buffer and a string that is not UTF-8 as `bytes`, also inside
+    tables. An empty table becomes an empty list, because Luau does not distinguish empty lists from empty objects. The return value is
+    serialized as JSON; `bytes` are passed unchanged, also inside lists and dictionaries.
     """
 
     def __init__(self, functions: Mapping[str, Function], max_calls: int) -> None:
@@ -82,7 +85,7 @@ class Functions:
     def names(self) -> list[str]:
         return sorted(self._functions)
 
-    def call(self, calls: list[tuple[str, list[str | bytes]]]) -> str | list[Reply | Failure]:
+    def call(self, calls: list[tuple[str, list[JsonValue | bytes]]]) -> str | list[Reply | Failure]:
         """Makes the calls one after the other. Returns a reply or a failure for each, or a message if the batch was rejected."""
         if len(calls) > self._calls_left:
             advice = "if this is a loop over pages, check that the cursor ends"
@@ -92,7 +95,7 @@ class Functions:
         for name, arguments in calls:
             if len(name.encode()) > MAX_NAME:
                 return "the name of the function is too long, or not UTF-8"
-            size += sum(len(value.encode()) if isinstance(value, str) else len(value) for value in arguments)
+            size += sum(size_of(value) for value in arguments)
             if size > MAX_ARGUMENTS:
                 return f"{name}: the arguments are more than {MAX_ARGUMENTS} bytes"
             try:
@@ -167,32 +170,14 @@ def failure(name: str, error: Exception) -> Failure:
         return Failure(message)
     try:
         body = None if error.body is None else encode(error.body)
-        details = json.dumps(error.details, allow_nan=False) if error.details else None
+        details = JsonValue(json.dumps(error.details, allow_nan=False)) if error.details else None
         return Failure(message, body, details)
     except (TypeError, ValueError, RecursionError):
         return Failure(message)
 
 
-def encode(value: Any) -> str | bytes:
-    if isinstance(value, bytes):
-        return value
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # Raises an error for a text with surrogates, which are not UTF-8.
-    text.encode("utf-8")
-    return text
-
-
-def size_of(value: str | bytes | None) -> int:
-    return 0 if value is None else len(value if isinstance(value, bytes) else value.encode())
-
-
-def decode(value: str | bytes) -> Any:
-    return value if isinstance(value, bytes) else json.loads(value, parse_constant=reject_constant)
-
-
-def reject_constant(name: str) -> Any:
-    """Rejects NaN and Infinity, which `json.loads` accepts although they are not JSON."""
-    raise ValueError(name)
+def size_of(value: JsonValue | bytes | None) -> int:
+    return 0 if value is None else len(value) if isinstance(value, bytes) else value.size()
 
 
 def truncate(text: str) -> str:

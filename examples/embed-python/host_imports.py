@@ -12,6 +12,7 @@ from wasmtime.component import Linker, LinkerInstance, Record, ResourceAny, Reso
 import outcome
 from file_session import FileSession
 from functions import Failure, Functions, Reply
+from json_values import JsonValue
 from paths import FileError, invalid_error
 
 # Fuel for a call to the host, and for each byte or name that it transfers: about as much as the script could have computed in the same
@@ -54,15 +55,15 @@ class HostImports:
         with linker.root() as root:
             self._add(root, "wasi:clocks/monotonic-clock@0.2.0", {"now": lambda store: time.monotonic_ns() - self._started})
             self._add(root, "wasi:clocks/wall-clock@0.2.0", {"now": lambda store: wall_clock_now()})
-            self._add(root, "toolscript:sandbox/log@0.2.0", {"line": self._line, "progress": self._progress})
-            self._add(root, "toolscript:sandbox/timer@0.2.0", {"sleep": self._sleep})
+            self._add(root, "toolscript:sandbox/log@0.3.0", {"line": self._line, "progress": self._progress})
+            self._add(root, "toolscript:sandbox/timer@0.3.0", {"sleep": self._sleep})
             tools = {
                 "names": self._names,
                 "call": self._call_functions,
                 "search": lambda store, query: self._functions.search(query),
                 "docs": self._docs,
             }
-            self._add(root, "toolscript:sandbox/tools@0.2.0", tools)
+            self._add(root, "toolscript:sandbox/tools@0.3.0", tools)
             files = {
                 "[method]file.read": self._read,
                 "[method]file.remaining": lambda store, file: self._files().remaining(handle_number(store, file)),
@@ -74,7 +75,7 @@ class HostImports:
                 "rename": lambda store, old, new: self._files().rename(old, new),
                 "remove": lambda store, path: self._files().remove(path),
             }
-            self._add(root, "toolscript:sandbox/io@0.2.0", files, has_files=True)
+            self._add(root, "toolscript:sandbox/io@0.3.0", files, has_files=True)
 
     def _add(self, root: LinkerInstance, name: str, functions: dict[str, Callable[..., Any]], has_files: bool = False) -> None:
         with root.add_instance(name) as instance:
@@ -116,7 +117,9 @@ class HostImports:
 
     def _open(self, store: Any, path: bytes, mode: str) -> Record:
         session = self._files()
-        return record(file=ResourceHost.own(session.open(path, mode), FILE_TYPE), allowance=session.allowance())
+        # This host has no other directory of modules.
+        number = session.open(path, "read" if mode == "module" else mode)
+        return record(file=ResourceHost.own(number, FILE_TYPE), allowance=session.allowance())
 
     def _read(self, store: Any, file: ResourceAny, max_bytes: int) -> bytes:
         return self._files().read(handle_number(store, file), max_bytes)
@@ -159,7 +162,7 @@ class HostImports:
             return Variant("err", str(error.args[0]))
 
     def _call_functions(self, store: Any, calls: list[Record]) -> str | list[Variant]:
-        results = self._functions.call([(call.name, call.arguments) for call in calls])
+        results = self._functions.call([(call.name, [to_value(value) for value in call.arguments]) for call in calls])
         return results if isinstance(results, str) else [call_result(result) for result in results]
 
 
@@ -178,8 +181,24 @@ def record(**fields: Any) -> Record:
 def call_result(result: Reply | Failure) -> Variant:
     # Both cases are records, so the package needs the case explicitly.
     if isinstance(result, Failure):
-        return Variant("err", record(name=None, message=result.message, body=result.body, details=result.details))
-    return Variant("ok", record(body=result.body, details=None))
+        body, details = from_value(result.body), from_value(result.details)
+        return Variant("err", record(name=None, message=result.message, body=body, details=details))
+    return Variant("ok", record(body=from_value(result.body), details=None))
+
+
+def to_value(value: Record | bytes) -> JsonValue | bytes:
+    """Converts a WIT value."""
+    if isinstance(value, bytes):
+        return value
+    return JsonValue(value.json, {attachment.pointer: attachment.content for attachment in value.attachments})
+
+
+def from_value(value: JsonValue | bytes | None) -> Record | bytes | None:
+    """Converts to a WIT value."""
+    if value is None or isinstance(value, bytes):
+        return value
+    attachments = [record(pointer=pointer, content=content) for pointer, content in value.attachments.items()]
+    return record(json=value.text, attachments=attachments)
 
 
 def file_error(error: FileError) -> Variant:

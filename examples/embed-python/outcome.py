@@ -43,8 +43,8 @@ class LogBuffer:
         self.lines.append(line)
 
 
-def result(text: str) -> dict[str, Any]:
-    """Parses the result. A result that is too large becomes an error of the script."""
+def result(text: str, replaced: bytes) -> dict[str, Any]:
+    """Parses the result, and lists the parts of it that were replaced. A result that is too large becomes an error of the script."""
     size = len(text.encode())
     if size > MAX_RESULT:
         advice = "return less, or print or write it in parts"
@@ -53,9 +53,11 @@ def result(text: str) -> dict[str, Any]:
     if not is_one_line_and_shallow(text):
         raise InvalidResult("it has control characters or is nested too deeply")
     try:
-        return {"result": json.loads(text)}
+        parsed = {"result": json.loads(text)}
     except ValueError as error:
         raise InvalidResult(str(error)) from None
+    lines = bytes(replaced[:MAX_ERROR_TEXT]).decode("utf-8", "replace").splitlines()
+    return {**parsed, "replaced": [one_line(line) for line in lines]} if lines else parsed
 
 
 def is_one_line_and_shallow(text: str) -> bool:

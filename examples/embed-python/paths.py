@@ -9,6 +9,8 @@ from __future__ import annotations
 import errno
 from dataclasses import dataclass
 
+from protected_names import fold, is_credential, is_executed_or_trusted
+
 # Bytes of a path, components in it, and bytes of a component.
 MAX_PATH = 4096
 MAX_COMPONENTS = 64
@@ -83,14 +85,19 @@ def not_regular_error(path: FilePath) -> FileError:
     return refused_error(path, "EINVAL", "not a regular file")
 
 
-def is_reserved(name: str) -> bool:
-    """Returns `True` if scripts cannot use this name."""
-    return reserved_name(name) is not None
+def is_hidden(name: str, protect_names: bool) -> bool:
+    """Returns `True` if no listing shows this name."""
+    return fold(name) in RESERVED or (protect_names and is_credential(name))
 
 
-def reserved_name(name: str) -> str | None:
-    """Returns the reserved name that this name equals, or `None`. Case is ignored because some file systems ignore it."""
-    return next((reserved for reserved in RESERVED if name.upper() == reserved.upper()), None)
+def check_protection(path: FilePath, writes: bool) -> None:
+    """Raises an error if a name in the path is protected from being read or, if `writes`, from being changed."""
+    switch = "; the operator can turn this protection off"
+    for name in path.components:
+        if is_credential(name):
+            raise refused_error(path, "EACCES", f"cannot be read or changed, because '{name}' usually contains credentials{switch}")
+        if writes and is_executed_or_trusted(name):
+            raise refused_error(path, "EACCES", f"cannot be changed, because other programs execute or trust '{name}'{switch}")
 
 
 @dataclass(frozen=True)
@@ -103,7 +110,7 @@ class FilePath:
 
     @classmethod
     def parse(cls, path: bytes) -> FilePath:
-        """Parses and validates a path from a script."""
+        """Parses and validates a path from a script. `check_protection` checks its names."""
         if not path:
             raise invalid_error("path cannot be empty")
         if len(path) > MAX_PATH:
@@ -121,8 +128,9 @@ class FilePath:
             raise invalid_error("path cannot contain '..' traversal")
         if len(components) > MAX_COMPONENTS or any(len(component.encode()) > MAX_COMPONENT for component in components):
             raise invalid_error("path is too long")
-        for reserved in filter(None, map(reserved_name, components)):
-            raise invalid_error(f"path cannot contain '{reserved}', a reserved name")
+        for name in map(fold, components):
+            if name in RESERVED:
+                raise invalid_error(f"path cannot contain '{name}', a reserved name")
         return cls(components, not components or text.endswith(("/", "/.")))
 
     @property

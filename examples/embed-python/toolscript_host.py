@@ -63,12 +63,14 @@ class Sandbox:
         max_files: int = DEFAULT_FILES,
         max_calls: int = DEFAULT_CALLS,
         errors: str = "raise",
+        protect_names: bool = True,
         seed: int | None = None,
     ) -> dict[str, Any]:
         """Runs a script in a fresh instance and returns the outcome that `toolscript run --json` prints.
 
         Without `io_dir`, scripts have no `io`. Without `functions`, they have no `sdk`. `errors` is `raise` or `return` and decides how
-        scripts see errors of the operating system. Raises `ValueError` for an invalid option and `OSError` if the io directory cannot
+        scripts see errors of the operating system. With `protect_names`, scripts cannot write files that other programs execute or
+        trust, such as `.git`. Raises `ValueError` for an invalid option and `OSError` if the io directory cannot
         be opened; the script does not run in either case.
         """
         source = script.encode() if isinstance(script, str) else bytes(script)
@@ -82,7 +84,7 @@ class Sandbox:
             memory=memory,
         )
         run_functions = Functions(functions or {}, max_calls)
-        session = None if io_dir is None else FileSession(io_dir, max_bytes, max_files)
+        session = None if io_dir is None else FileSession(io_dir, max_bytes, max_files, protect_names)
         store = Store(self._engine)
         store.set_fuel(fuel)
         store.set_limits(memory_size=memory)
@@ -94,8 +96,10 @@ class Sandbox:
             store.close()
         if imports.log.truncated:
             truncated.insert(0, "logs")
+        replaced = ending.pop("replaced", None)
         whole = {**ending, "logs": imports.log.lines, "files_touched": touched}
-        return {**whole, "truncated": truncated} if truncated else whole
+        optional = {"truncated": truncated, "replaced": replaced}
+        return {**whole, **{key: value for key, value in optional.items() if value}}
 
     def _call(self, imports: HostImports, request: Record, fuel: int) -> tuple[dict[str, Any], list[str]]:
         # Each run needs its own linker, because the package does not pass the run to its callbacks.
@@ -107,9 +111,11 @@ class Sandbox:
                 if function is None:
                     raise outcome.InvalidResult("the component has no export 'run'")
                 answer = function(imports.store, request)
-                if isinstance(answer, str):
-                    return outcome.result(answer), []
-                error, truncated = outcome.failure(answer.kind, answer.message, answer.traceback)
+                # Both cases are records, so the package returns the case with the record.
+                if answer.tag == "ok":
+                    return outcome.result(answer.payload.json, answer.payload.replaced), []
+                failed = answer.payload
+                error, truncated = outcome.failure(failed.kind, failed.message, failed.traceback)
                 return {"error": error}, truncated
             except Exception as error:
                 cause = imports.stopped_by or error

@@ -51,12 +51,15 @@ class WasiSandbox:
         max_bytes: int = DEFAULT_BYTES,
         max_files: int = DEFAULT_FILES,
         errors: str = "raise",
+        protect_names: bool = True,
     ) -> dict[str, Any]:
         """Runs a script in a fresh instance and returns the outcome that `toolscript run --json` prints."""
         size = sum(len(argument.encode()) + ARGUMENT_OVERHEAD for argument in arguments)
         if size > MAX_ARGUMENTS:
             raise ValueError(f"the arguments are {size} bytes; at most {MAX_ARGUMENTS} are allowed")
         options = [f"--max-bytes={max_bytes}", f"--max-files={max_files}", f"--errors={errors}"]
+        if not protect_names:
+            options.append("--unprotected-names")
         with tempfile.TemporaryDirectory() as temporary:
             streams = {name: Path(temporary, name) for name in ("input", "output", "error")}
             streams["input"].write_bytes(script.encode() if isinstance(script, str) else script)

@@ -1,7 +1,7 @@
 //! Compiles Luau, the guest and the exception runtime with Zig, and links the core modules.
 
 use super::{luau_sources::Luau, report_progress, zig_toolchain::Zig};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -37,9 +37,29 @@ const CXX: &[&str] = &[
 /// The files of Luau that use the faster versions of C library functions in `libc/fast_paths.h`.
 const FAST_PATHS: [&str; 2] = ["lstrlib.cpp", "lobject.cpp"];
 
-/// The functions of `ldebug.cpp` that `runtime/type_errors.cpp` replaces. The originals get another name, and the linker drops them.
-const REPLACED_ERRORS: [&str; 7] =
-    ["luaG_typeerrorL", "luaG_forerrorL", "luaG_concaterror", "luaG_aritherror", "luaG_ordererror", "luaG_indexerror", "luaG_methoderror"];
+/// The functions of `ldebug.cpp` that `runtime/type_errors.cpp` and `runtime/frames.cpp` replace. The originals get another name.
+const REPLACED: [&str; 8] = [
+    "luaG_typeerrorL",
+    "luaG_forerrorL",
+    "luaG_concaterror",
+    "luaG_aritherror",
+    "luaG_ordererror",
+    "luaG_indexerror",
+    "luaG_methoderror",
+    "lua_getinfo",
+];
+
+/// Changes to `Compiler.cpp`: it marks inlined calls, for `runtime/frames.cpp`. Each text occurs once.
+const INLINE_MARKS: [(&str, &str); 2] = [
+    (
+        "inlineFrames.push_back({func, oldLocals, target, targetCount, resultLocal});",
+        "inlineFrames.push_back({func, oldLocals, target, targetCount, resultLocal}); const uint32_t inlineStart = bytecode.getDebugPC();",
+    ),
+    (
+        "patchJumps(expr, inlineFrames.back().returnJumps, returnLabel);",
+        "patchJumps(expr, inlineFrames.back().returnJumps, returnLabel); push_inline_mark(bytecode, names, expr, func, inlineStart);",
+    ),
+];
 
 /// The functions of `laux.cpp` that `lib/error_value.cpp` replaces, and their new names.
 const RENAMED: [&str; 2] = ["-DluaL_checklstring=luau_checklstring", "-DluaL_optlstring=luau_optlstring"];
@@ -93,7 +113,7 @@ pub struct Modules {
 pub fn core_modules(zig: &Zig, luau: &Luau, out: &Path) -> Result<Modules> {
     let objects = out.join("objects");
     fs::create_dir_all(&objects)?;
-    let mut units = luau_units(luau)?;
+    let mut units = luau_units(luau, out)?;
     units.extend(guest_units(luau, out)?);
     units.extend(exception_units(zig));
     report_progress(&format!("compiling Luau and the guest to wasm ({} files; half a minute the first time)", units.len()));
@@ -118,26 +138,44 @@ fn includes(luau: &Luau) -> Vec<String> {
     luau.includes().iter().map(|directory| format!("-I{}", directory.display())).collect()
 }
 
-fn luau_units(luau: &Luau) -> Result<Vec<Unit>> {
+fn luau_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
     let guest = guest_directory()?;
-    let units = luau.sources()?.into_iter().map(|source| {
+    let units = luau.sources()?.into_iter().map(|mut source| {
         let mut flags: Vec<String> = CXX.iter().map(ToString::to_string).chain(includes(luau)).collect();
         // The interpreter loop. With fuel, -O1 spills less and runs 5 to 8 % faster.
         if source.ends_with("lvmexecute.cpp") {
             flags.extend(["-Xclang".into(), "-O1".into()]);
         }
         if FAST_PATHS.iter().any(|name| source.ends_with(name)) {
+            flags.extend(["-iquote".into(), guest.display().to_string()]);
             flags.extend(["-include".into(), guest.join("libc/fast_paths.h").display().to_string()]);
         }
         if source.ends_with("ldebug.cpp") {
-            flags.extend(REPLACED_ERRORS.iter().map(|name| format!("-D{name}=replaced_{name}")));
+            flags.extend(REPLACED.iter().map(|name| format!("-D{name}=replaced_{name}")));
+        }
+        if source.ends_with("Compiler/src/Compiler.cpp") {
+            flags.extend(source.parent().map(|directory| format!("-I{}", directory.display())));
+            flags.extend(["-include".into(), guest.join("runtime/inline_mark.h").display().to_string()]);
+            source = with_inline_marks(&source, out)?;
         }
         if source.ends_with("laux.cpp") {
             flags.extend(RENAMED.map(String::from));
         }
-        Unit { source, flags, part: Part::Both }
+        Ok(Unit { source, flags, part: Part::Both })
     });
-    Ok(units.collect())
+    units.collect()
+}
+
+/// Writes a changed copy of `Compiler.cpp` and returns its path.
+fn with_inline_marks(source: &Path, out: &Path) -> Result<PathBuf> {
+    let mut text = fs::read_to_string(source)?;
+    for (original, changed) in INLINE_MARKS {
+        ensure!(text.matches(original).count() == 1, "this version of Luau has another {}: update INLINE_MARKS", source.display());
+        text = text.replace(original, changed);
+    }
+    let copy = out.join("Compiler.cpp");
+    fs::write(&copy, text)?;
+    Ok(copy)
 }
 
 fn guest_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {

@@ -1,6 +1,9 @@
 //! Initializes a core module, turns it into a component and compiles it to machine code.
 
-use super::report_progress;
+use super::{
+    hostile_guest::{self, HostileGuest},
+    report_progress,
+};
 use crate::config;
 use anyhow::{Context, Result, ensure};
 use std::{env, fs, path::Path};
@@ -10,7 +13,7 @@ use wasmtime::{Config, Engine, Linker, Module, Store};
 use wasmtime_wizer::Wizer;
 use wit_bindgen_core::{
     Files,
-    wit_parser::{PackageId, Resolve},
+    wit_parser::{PackageId, Resolve, WorldId},
 };
 use wit_component::{ComponentEncoder, StringEncoding, WitPrinter, embed_component_metadata};
 
@@ -53,11 +56,18 @@ impl Wit {
     }
 
     /// Wraps the module as a component of the world `sandbox`.
-    pub fn encode(&self, mut module: Vec<u8>, luau: &str) -> Result<Vec<u8>> {
-        let world = self.resolve.select_world(&[self.package], Some("sandbox"))?;
-        embed_component_metadata(&mut module, &self.resolve, world, StringEncoding::UTF8, false)?;
-        let component = ComponentEncoder::default().module(&module)?.validate(true).encode().context("encoding the component")?;
-        add_metadata(&component, luau)
+    pub fn encode(&self, mut module: Vec<u8>) -> Result<Vec<u8>> {
+        embed_component_metadata(&mut module, &self.resolve, self.world()?, StringEncoding::UTF8, false)?;
+        ComponentEncoder::default().module(&module)?.validate(true).encode().context("encoding the component")
+    }
+
+    /// Returns the guest for tests of the engine.
+    pub fn hostile_guest(&self) -> Result<HostileGuest> {
+        hostile_guest::generate(&self.resolve, self.world()?)
+    }
+
+    fn world(&self) -> Result<WorldId> {
+        self.resolve.select_world(&[self.package], Some("sandbox"))
     }
 }
 

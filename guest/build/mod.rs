@@ -2,6 +2,7 @@
 
 pub mod compile;
 pub mod component;
+pub mod hostile_guest;
 pub mod luau_sources;
 pub mod zig_toolchain;
 

@@ -3,6 +3,7 @@
 #include "lualib.h"
 
 #include <string.h>
+#include <string_view>
 #include <time.h>
 
 static lua_CFunction luau_date = nullptr;
@@ -13,7 +14,7 @@ static const char kSpecifiers[] = "aAbBcCdDeFgGhHIjmMnprRStTuUVwWxXyYzZ%";
 static const char kAfterE[] = "cCxXyY";
 static const char kAfterO[] = "deHImMSuUVwWy";
 
-// Returns the length of the conversion specifier after a `%`, or 0 if it is invalid.
+// Returns the length of the conversion specifier after a `%`, or 0 if it is invalid. A NUL byte is invalid, and ends every Luau string.
 static size_t specifier_length(const char* at)
 {
     const char* allowed = *at == 'E' ? kAfterE : *at == 'O' ? kAfterO : nullptr;
@@ -24,8 +25,10 @@ static size_t specifier_length(const char* at)
 
 static int os_date(lua_State* L)
 {
-    const char* format = luaL_optstring(L, 1, "%c");
-    if (strcmp(format, "*t") == 0 || strcmp(format, "!*t") == 0)
+    size_t size = 0;
+    const char* format = luaL_optlstring(L, 1, "%c", &size);
+    const char* end = format + size;
+    if (std::string_view text(format, size); text == "*t" || text == "!*t")
         return luau_date(L);
     time_t seconds = lua_isnoneornil(L, 2) ? time(nullptr) : time_t(luaL_checknumber(L, 2));
     tm fields;
@@ -40,16 +43,19 @@ static int os_date(lua_State* L)
 
     luaL_Strbuf buffer;
     luaL_buffinit(L, &buffer);
-    for (; *format; format++)
+    for (; format < end; format++)
     {
-        if (*format != '%' || format[1] == '\0')
+        if (*format != '%' || format + 1 == end)
         {
             luaL_addchar(&buffer, *format);
             continue;
         }
         size_t length = specifier_length(format + 1);
         if (length == 0)
-            luaL_argerror(L, 1, lua_pushfstring(L, "invalid conversion specifier '%%%c'", format[1]));
+        {
+            const char shown[] = {format[1], '\0'};
+            luaL_argerror(L, 1, lua_pushfstring(L, "invalid conversion specifier '%%%s'", format[1] ? shown : "\\0"));
+        }
         char specifier[4] = {'%', format[1], length == 2 ? format[2] : '\0', '\0'};
         char text[200];
         luaL_addlstring(&buffer, text, strftime(text, sizeof(text), specifier, &fields));

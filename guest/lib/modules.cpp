@@ -72,7 +72,7 @@ File* push_module_file(lua_State* L, const char* module)
         size_t size = 0;
         const char* name = lua_tolstring(L, -1, &size);
         IoError error;
-        if (push_opened_file(L, name + 1, size - 1, TOOLSCRIPT_SANDBOX_IO_MODE_READ, &error))
+        if (push_opened_file(L, name + 1, size - 1, TOOLSCRIPT_SANDBOX_IO_MODE_MODULE, &error))
             return to_file(L, -1);
         if (!is_missing(error))
             raise_io_error(L, error);

@@ -4,6 +4,8 @@
 // its character classes are function calls: formatting was twice as slow as native code, pattern matching even slower.
 #pragma once
 
+#include "lib/check_string.h"
+
 #include <charconv>
 #include <cmath>
 #include <ctype.h>
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <type_traits>
 
 namespace fast
 {
@@ -136,6 +139,15 @@ template <typename Value> int print(char* text, size_t size, const char* format,
     return (snprintf)(text, size, format, value);
 }
 
+// Formats an argument of `string.format`. A width or a precision needs a C string, so a string with a NUL byte would be truncated.
+template <typename Value> int print_argument(lua_State* L, int index, char* text, size_t size, const char* format, Value value)
+{
+    if constexpr (std::is_same_v<Value, const char*>)
+        if (strlen(value) < size_t(lua_objlen(L, index)))
+            luaL_argerror(L, index, "string contains NUL bytes");
+    return print(text, size, format, value);
+}
+
 // The powers of ten that a double represents exactly.
 constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -188,5 +200,7 @@ inline double read_double(const char* text, char** end)
 #define isxdigit(c) fast::is_xdigit(c)
 #define tolower(c) fast::to_lower(c)
 #define toupper(c) fast::to_upper(c)
-#define snprintf(text, size, ...) fast::print(text, size, __VA_ARGS__)
+// `L` and `arg` are local variables of `str_format`, the only function that calls it.
+#define snprintf(text, size, ...) fast::print_argument(L, arg, text, size, __VA_ARGS__)
 #define strtod(text, end) fast::read_double(text, end)
+#define luaL_checklstring(L, index, size) check_string(L, index, size)

@@ -5,6 +5,8 @@
 #include "Luau/Compiler.h"
 #include "Luau/Parser.h"
 
+#include <algorithm>
+
 namespace
 {
 
@@ -30,10 +32,26 @@ std::string compile(const Luau::ParseResult& parsed, Luau::AstNameTable& names)
     }
 }
 
+// Returns the error about the first NUL byte, or an empty text. The parser takes a NUL byte for the end of the text.
+std::string find_nul_error(const std::string& text, const char* name)
+{
+    size_t position = text.find('\0');
+    if (position == std::string::npos)
+        return {};
+    auto line = 1 + std::count(text.begin(), text.begin() + position, '\n');
+    size_t line_start = position == 0 ? 0 : text.rfind('\n', position - 1) + 1;
+    size_t column = position - line_start + 1;
+    return std::string(name) + ":" + std::to_string(line) + ": unexpected NUL byte at column " + std::to_string(column) +
+           "; write \\0 in a string instead";
+}
+
 } // namespace
 
 bool compile_source(const std::string& text, const char* name, std::string& bytecode, std::string& message)
 {
+    message = find_nul_error(text, name);
+    if (!message.empty())
+        return false;
     Luau::Allocator allocator;
     Luau::AstNameTable names(allocator);
     Luau::ParseResult parsed = Luau::Parser::parse(text.data(), text.size(), names, allocator);

@@ -1,6 +1,7 @@
 #include "runtime/failure.h"
 #include "lib/json/json.h"
 #include "memory/collector.h"
+#include "runtime/frames.h"
 
 #include "ldebug.h"
 #include "lualib.h"
@@ -55,11 +56,10 @@ void add_number(FixedText& text, const char* format, int number)
     text.add(digits, snprintf(digits, sizeof(digits), format, number));
 }
 
-void add_frame(lua_State* L, int level)
+void add_frame(const Frames& frames)
 {
     lua_Debug frame;
-    if (!lua_getinfo(L, level, "sln", &frame))
-        return;
+    frames.describe("sln", &frame);
     if (traceback.size)
         traceback.add("\n");
     traceback.add(frame.short_src);
@@ -76,16 +76,15 @@ void add_frame(lua_State* L, int level)
 int write_traceback(lua_State* L)
 {
     lua_State* thread = static_cast<lua_State*>(lua_touserdata(L, 1));
-    int depth = lua_stackdepth(thread);
-    for (int level = 0; level < depth; level++)
+    int depth = frames_count(thread);
+    int hidden = depth > kTracebackHead + kTracebackTail + 1 ? depth - kTracebackHead - kTracebackTail : 0;
+    int level = 0;
+    for (Frames frames(thread); frames.is_valid(); frames.next(), level++)
     {
-        if (level == kTracebackHead && depth > kTracebackHead + kTracebackTail + 1)
-        {
-            int count = depth - kTracebackHead - kTracebackTail;
-            add_number(traceback, "\n… %d more", count);
-            level += count;
-        }
-        add_frame(thread, level);
+        if (level == kTracebackHead && hidden > 0)
+            add_number(traceback, "\n… %d more", hidden);
+        if (level < kTracebackHead || level >= kTracebackHead + hidden)
+            add_frame(frames);
     }
     return 0;
 }

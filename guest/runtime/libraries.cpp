@@ -8,6 +8,7 @@
 #include "lib/io/io.h"
 #include "lib/json/json.h"
 #include "lib/log.h"
+#include "lib/messages.h"
 #include "lib/modules.h"
 #include "lib/sdk/sdk.h"
 #include "lib/sort.h"
@@ -48,6 +49,7 @@ lua_State* new_state()
     }
     error_value_init(L);
     clock_open_library(L);
+    messages_open_library(L);
     date_open_library(L);
     base64_open_library(L);
     log_open_library(L);

@@ -41,24 +41,29 @@ int push_arguments(lua_State* L)
 int encode_results(lua_State* L)
 {
     json_push_encoded_results(L, lua_gettop(L));
-    return 1;
+    return 2;
 }
 
-bool finish(guest_string_t* result, guest_failure_t* failure)
+bool finish(guest_success_t* success, guest_failure_t* failure)
 {
     collect_if_exhausted(thread);
     int count = lua_gettop(thread);
     lua_getref(thread, encode_results_ref);
     lua_insert(thread, 1);
-    int status = lua_pcall(thread, count, 1, 0);
+    int status = lua_pcall(thread, count, 2, 0);
     if (status == LUA_ERRMEM)
         return fail_out_of_memory(failure);
     size_t size = 0;
-    const char* text = lua_tolstring(thread, -1, &size);
     if (status != 0)
-        return fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_RESULT, text ? text : "", size);
-    // The string stays in the heap of the VM until the instance ends. Nothing frees it in between.
-    *result = borrow_string(text, size);
+    {
+        const char* message = lua_tolstring(thread, -1, &size);
+        return fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_RESULT, message ? message : "", size);
+    }
+    // The strings stay in the heap of the VM until the instance ends. Nothing frees them in between.
+    const char* json = lua_tolstring(thread, -2, &size);
+    success->json = borrow_string(json, size);
+    const char* replaced = lua_tolstring(thread, -1, &size);
+    success->replaced = borrow_bytes(replaced, size);
     return true;
 }
 
@@ -91,7 +96,7 @@ extern "C" void exports_guest_init()
     free(block);
 }
 
-extern "C" bool exports_guest_run(guest_request_t* request, guest_string_t* result, guest_failure_t* failure)
+extern "C" bool exports_guest_run(guest_request_t* request, guest_success_t* success, guest_failure_t* failure)
 {
     clock_start();
     collector_set_memory_limit(vm, request->memory);
@@ -109,7 +114,7 @@ extern "C" bool exports_guest_run(guest_request_t* request, guest_string_t* resu
     int status = lua_pcall(thread, 1, LUA_MULTRET, 0);
     if (status == 0)
         status = lua_resume(thread, nullptr, lua_gettop(thread) - 1);
-    bool succeeded = status == 0 ? finish(result, failure) : fail_with_raised_error(failure, thread, status);
+    bool succeeded = status == 0 ? finish(success, failure) : fail_with_raised_error(failure, thread, status);
     // Flushed last, because an error value may have a `__tostring` that writes.
     const IoError* lost_write = io_finish();
     if (succeeded && lost_write)

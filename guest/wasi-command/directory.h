@@ -13,7 +13,7 @@ inline bool mode_reads(Mode mode)
 
 inline bool mode_writes(Mode mode)
 {
-    return mode != TOOLSCRIPT_SANDBOX_IO_MODE_READ;
+    return mode != TOOLSCRIPT_SANDBOX_IO_MODE_READ && mode != TOOLSCRIPT_SANDBOX_IO_MODE_MODULE;
 }
 
 inline bool mode_appends(Mode mode)

@@ -21,6 +21,9 @@ struct SystemError
     const char* message;
 };
 
+constexpr int32_t kAccess = 13;
+constexpr const char* kProtectionSwitch = "; the operator can turn this protection off";
+
 constexpr SystemError kInputOutput = {__WASI_ERRNO_IO, 5, "Input/output error"};
 
 constexpr SystemError kSystemErrors[] = {
@@ -29,7 +32,7 @@ constexpr SystemError kSystemErrors[] = {
     {__WASI_ERRNO_NOTCAPABLE, 1, "Operation not permitted"},
     {__WASI_ERRNO_NOENT, 2, "No such file or directory"},
     {__WASI_ERRNO_BADF, 9, "Bad file descriptor"},
-    {__WASI_ERRNO_ACCES, 13, "Permission denied"},
+    {__WASI_ERRNO_ACCES, kAccess, "Permission denied"},
     {__WASI_ERRNO_BUSY, 16, "Device or resource busy"},
     {__WASI_ERRNO_EXIST, 17, "File exists"},
     {__WASI_ERRNO_XDEV, 18, "Invalid cross-device link"},
@@ -82,6 +85,22 @@ bool fail_system(Error* error, const FilePath& path, Errno number)
                                             [=](const SystemError& candidate) { return candidate.wasi_number == number; });
     const SystemError& system_error = found == std::end(kSystemErrors) ? kInputOutput : *found;
     return set_system_error(error, path, system_error.number, system_error.message);
+}
+
+bool fail_protected(Error* error, const FilePath& path, std::string_view name)
+{
+    char reason[512];
+    snprintf(reason, sizeof(reason), "cannot be changed, because other programs execute or trust '%.*s'%s", int(name.size()), name.data(),
+             kProtectionSwitch);
+    return set_system_error(error, path, kAccess, reason);
+}
+
+bool fail_credentials(Error* error, const FilePath& path, std::string_view name)
+{
+    char reason[512];
+    snprintf(reason, sizeof(reason), "cannot be read or changed, because '%.*s' usually contains credentials%s", int(name.size()), name.data(),
+             kProtectionSwitch);
+    return set_system_error(error, path, kAccess, reason);
 }
 
 bool fail_link(Error* error, const FilePath& path)

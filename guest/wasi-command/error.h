@@ -18,6 +18,9 @@ bool fail_limit(Error* error, const char* format, ...) __attribute__((format(pri
 bool fail_system(Error* error, const FilePath& path, Errno number);
 // Returns true if a component of the path was a symbolic link or not a directory.
 bool is_unreachable(const Error& error);
+// The path contains a name that other programs execute or trust, or one of a file with credentials.
+bool fail_protected(Error* error, const FilePath& path, std::string_view name);
+bool fail_credentials(Error* error, const FilePath& path, std::string_view name);
 // The path contains a symbolic link.
 bool fail_link(Error* error, const FilePath& path);
 // The path names a FIFO, a socket or a device.

@@ -144,7 +144,7 @@ bool read_whole_file(std::string_view path, uint8_t* buffer, size_t max_size, si
 {
     Handle& handle = handles[0];
     uint64_t length;
-    if (!path_parse(path, &handle.path, error) || !open_handle(handle, TOOLSCRIPT_SANDBOX_IO_MODE_READ, error))
+    if (!path_parse(path, Access::read, &handle.path, error) || !open_handle(handle, TOOLSCRIPT_SANDBOX_IO_MODE_READ, error))
         return false;
     bool succeeded = size_of(handle, &length, error);
     if (succeeded && length > max_size)
@@ -162,7 +162,7 @@ extern "C"
     {
         // Reports an invalid path before the limit of open files, as the native host does.
         static FilePath parsed;
-        if (!path_parse(view(path), &parsed, error))
+        if (!path_parse(view(path), mode_writes(mode) ? Access::write : Access::read, &parsed, error))
             return false;
         size_t number = 0;
         while (number < kMaxHandles && handles[number].is_open)
@@ -231,7 +231,7 @@ extern "C"
     bool toolscript_sandbox_io_remove(guest_list_u8_t* path, Error* error)
     {
         FilePath parsed;
-        if (!path_parse(view(path), &parsed, error) || !touched_check_limit(parsed, error) || !remove_regular_file(parsed, error))
+        if (!path_parse(view(path), Access::write, &parsed, error) || !touched_check_limit(parsed, error) || !remove_regular_file(parsed, error))
             return false;
         touched_mark(parsed, false);
         return true;
@@ -240,15 +240,15 @@ extern "C"
     bool toolscript_sandbox_io_exists(guest_list_u8_t* path, bool* exists, Error* error)
     {
         FilePath parsed;
-        return path_parse(view(path), &parsed, error) && entry_exists(parsed, exists, error);
+        return path_parse(view(path), Access::read, &parsed, error) && entry_exists(parsed, exists, error);
     }
 
     bool toolscript_sandbox_io_rename(guest_list_u8_t* old_path, guest_list_u8_t* new_path, Error* error)
     {
         FilePath from;
         FilePath to;
-        if (!path_parse(view(old_path), &from, error) || !path_parse(view(new_path), &to, error) || !touched_check_limit(from, error) ||
-            !touched_check_limit(to, error) || !rename_regular_file(from, to, &quota, error))
+        if (!path_parse(view(old_path), Access::write, &from, error) || !path_parse(view(new_path), Access::write, &to, error) ||
+            !touched_check_limit(from, error) || !touched_check_limit(to, error) || !rename_regular_file(from, to, &quota, error))
             return false;
         if (from.display() == to.display())
             return true;

@@ -28,7 +28,7 @@ struct Names
 
     bool add(std::string_view name)
     {
-        if (name == "." || name == ".." || path_is_reserved(name))
+        if (name == "." || name == ".." || path_is_hidden(name))
             return true;
         std::string text;
         bool is_invalid = false;
@@ -103,7 +103,7 @@ bool list_names(std::string_view bytes, guest_list_string_t* list, Error* error)
 {
     FilePath path;
     Directory directory;
-    if (!path_parse(bytes, &path, error))
+    if (!path_parse(bytes, Access::read, &path, error))
         return false;
     Lookup lookup = directory.open(path, {path.name, path.size}, error);
     if (lookup == Lookup::missing)

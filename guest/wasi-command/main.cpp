@@ -3,6 +3,7 @@
 #include "wasi-command/directory.h"
 #include "wasi-command/io.h"
 #include "wasi-command/options.h"
+#include "wasi-command/protected_names.h"
 #include "wasi-command/outcome.h"
 #include "wasi-command/output.h"
 
@@ -102,12 +103,12 @@ ExitCode run(const Options& options, bool has_directory)
     request.seed = random_seed();
     request.memory = TOOLSCRIPT_MEMORY;
 
-    guest_string_t result = {};
+    guest_success_t success = {};
     guest_failure_t failure = {};
-    bool succeeded = exports_guest_run(&request, &result, &failure);
+    bool succeeded = exports_guest_run(&request, &success, &failure);
     close_all_files();
 
-    return outcome_print(succeeded ? &result : nullptr, &failure);
+    return outcome_print(succeeded ? &success : nullptr, &failure);
 }
 
 ExitCode start()
@@ -123,6 +124,7 @@ ExitCode start()
         return print("toolscript " TOOLSCRIPT_VERSION "\n");
     bool has_directory = find_granted_directory();
     set_quota(options.quota);
+    set_names_protected(!options.unprotected_names);
     return run(options, has_directory);
 }
 

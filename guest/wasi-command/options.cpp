@@ -19,6 +19,8 @@ Options:
       --errors <HOW>    How `io` reports system errors: raise or return [default: raise]
       --max-bytes <N>   Maximum number of bytes that the script may write [default: 52428800]
       --max-files <N>   Maximum number of files, and of directories, that it may create [default: 10000]
+      --unprotected-names
+                        Let the script use names that other programs execute or trust, such as .git
   -h, --help            Print help
   -V, --version         Print version
 
@@ -112,6 +114,8 @@ const char* parse_option(std::string_view text, CommandLine* line, Options* opti
         options->version = true;
     else if (text == "--no-io")
         options->no_io = true;
+    else if (text == "--unprotected-names")
+        options->unprotected_names = true;
     else
     {
         size_t equals = text.starts_with("--") ? text.find('=') : text.npos;

@@ -12,6 +12,7 @@ struct Options
     bool has_code = false;
     bool has_file = false;
     bool no_io = false;
+    bool unprotected_names = false;
     std::string_view code; // `-e`
     std::string_view file; // `-` for standard input
     toolscript_sandbox_types_refusals_t system_errors = TOOLSCRIPT_SANDBOX_TYPES_REFUSALS_RAISE;

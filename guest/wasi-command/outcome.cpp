@@ -110,42 +110,59 @@ void add_truncated(Output* output)
         output->add("]");
 }
 
-// Fills in the error texts and returns the kind of error, or null if the run succeeded.
-const char* describe_error(const guest_string_t* result, const guest_failure_t& failure)
+// Lists the parts of the result that JSON can't represent, if any: one per line.
+void add_replaced(Output* output, std::string_view lines)
 {
-    if (!result)
+    if (lines.empty())
+        return;
+    output->add(",\"replaced\":[");
+    for (size_t end; (end = lines.find('\n')) != std::string_view::npos; lines.remove_prefix(end + 1))
+    {
+        output->add_string(lines.substr(0, end));
+        output->add(",");
+    }
+    output->add_string(lines);
+    output->add("]");
+}
+
+// Fills in the error texts and returns the kind of error, or null if the run succeeded.
+const char* describe_error(const guest_success_t* success, const guest_failure_t& failure)
+{
+    if (!success)
     {
         message.add_text(view(failure.message), true);
         traceback.add_text(view(failure.traceback), false);
         return kind_of(failure);
     }
-    if (result->len <= kMaxResult)
+    if (success->json.len <= kMaxResult)
         return nullptr;
     char text[160];
     int size = snprintf(text, sizeof(text), "the result is %zu bytes as JSON; at most %zu are allowed: return less, or print or write it in parts",
-                        result->len, kMaxResult);
+                        success->json.len, kMaxResult);
     message.add({text, size_t(size)});
     return "result";
 }
 
 } // namespace
 
-ExitCode outcome_print(const guest_string_t* result, const guest_failure_t* failure)
+ExitCode outcome_print(const guest_success_t* success, const guest_failure_t* failure)
 {
-    const char* kind = describe_error(result, *failure);
+    const char* kind = describe_error(success, *failure);
     Output output(kStandardOutput);
     if (kind)
         add_error(&output, kind);
     else
     {
         output.add("{\"result\":");
-        output.add({reinterpret_cast<char*>(result->ptr), result->len});
+        output.add({reinterpret_cast<char*>(success->json.ptr), success->json.len});
     }
     output.add(",\"logs\":");
     log_write_json(&output);
     output.add(",\"files_touched\":");
     touched_write_json(&output);
     add_truncated(&output);
+    if (!kind)
+        add_replaced(&output, view(success->replaced));
     output.add("}\n");
     if (!output.flush())
         return kFailed;

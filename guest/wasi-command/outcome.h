@@ -11,5 +11,5 @@ enum ExitCode
     kLimit = 3,
 };
 
-// Prints the result, or the failure if the result is null, with the log lines and the touched files.
-ExitCode outcome_print(const guest_string_t* result, const guest_failure_t* failure);
+// Prints the result, or the failure if `success` is null, with the log lines and the touched files.
+ExitCode outcome_print(const guest_success_t* success, const guest_failure_t* failure);

@@ -1,7 +1,7 @@
 #include "wasi-command/path.h"
 #include "runtime/utf8.h"
+#include "wasi-command/protected_names.h"
 
-#include <ctype.h>
 #include <string.h>
 
 namespace
@@ -12,37 +12,18 @@ constexpr size_t kMaxComponent = 255;
 constexpr std::string_view kTemporary = ".toolscript-tmp";
 constexpr std::string_view kConfiguration = "toolscript.toml";
 
-// The only non-ASCII characters whose uppercase is ASCII.
-constexpr std::string_view kLongS = "\xc5\xbf";
-constexpr std::string_view kDotlessI = "\xc4\xb1";
-
 bool is_skipped(std::string_view component)
 {
     return component.empty() || component == ".";
 }
 
-// Compares without regard to case. `reserved` is in lowercase.
-bool is_same_name(std::string_view name, std::string_view reserved)
-{
-    for (char letter : reserved)
-    {
-        std::string_view other = letter == 's' ? kLongS : letter == 'i' ? kDotlessI : std::string_view();
-        if (!other.empty() && name.starts_with(other))
-            name.remove_prefix(other.size());
-        else if (!name.empty() && tolower(name.front()) == letter)
-            name.remove_prefix(1);
-        else
-            return false;
-    }
-    return name.empty();
-}
-
 // The error message for a path with this component, or null if the name is not reserved.
 const char* reserved_message(std::string_view name)
 {
-    if (is_same_name(name, kTemporary))
+    FoldedName folded(name);
+    if (folded.text() == kTemporary)
         return "path cannot contain '.toolscript-tmp', a reserved name";
-    if (is_same_name(name, kConfiguration))
+    if (folded.text() == kConfiguration)
         return "path cannot contain 'toolscript.toml', a reserved name";
     return nullptr;
 }
@@ -64,6 +45,21 @@ const char* find_violation(std::string_view text)
             reserved = reserved_message(component);
     }
     return too_long ? "path is too long" : reserved;
+}
+
+// Checks that no component is protected from the access.
+bool check_protection(const FilePath& path, Access access, Error* error)
+{
+    for (std::string_view rest(path.name, path.size); !rest.empty();)
+    {
+        std::string_view name = next_component(&rest);
+        Protection protection = find_protection(name);
+        if (protection == Protection::hidden)
+            return fail_credentials(error, path, name);
+        if (protection == Protection::read_only && access == Access::write)
+            return fail_protected(error, path, name);
+    }
+    return true;
 }
 
 } // namespace
@@ -89,12 +85,12 @@ std::string_view next_component(std::string_view* rest)
     return component;
 }
 
-bool path_is_reserved(std::string_view name)
+bool path_is_hidden(std::string_view name)
 {
-    return reserved_message(name) != nullptr;
+    return reserved_message(name) || find_protection(name) == Protection::hidden;
 }
 
-bool path_parse(std::string_view bytes, FilePath* path, Error* error)
+bool path_parse(std::string_view bytes, Access access, FilePath* path, Error* error)
 {
     if (bytes.empty())
         return fail_invalid(error, "path cannot be empty");
@@ -121,5 +117,5 @@ bool path_parse(std::string_view bytes, FilePath* path, Error* error)
         path->size += component.size();
     }
     path->is_directory = path->size == 0 || bytes.back() == '/' || bytes.ends_with("/.");
-    return true;
+    return check_protection(*path, access, error);
 }

@@ -23,9 +23,16 @@ struct FilePath
     std::string_view file_name() const;
 };
 
+// The kind of access that an operation needs.
+enum class Access
+{
+    read,
+    write, // creates, changes, renames or removes a file
+};
+
 // Checks and normalizes a path from a script.
-bool path_parse(std::string_view bytes, FilePath* path, Error* error);
+bool path_parse(std::string_view bytes, Access access, FilePath* path, Error* error);
 // Removes the first component from the text and returns it.
 std::string_view next_component(std::string_view* rest);
-// Returns true if scripts cannot use the name. Ignores case, as some file systems do.
-bool path_is_reserved(std::string_view name);
+// Returns true if no listing shows the name.
+bool path_is_hidden(std::string_view name);

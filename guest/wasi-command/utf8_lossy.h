@@ -5,26 +5,6 @@
 
 #include <string_view>
 
-inline constexpr std::string_view kReplacementCharacter = "\xef\xbf\xbd";
-
-// Returns the length of the invalid sequence at `at` that becomes one replacement character: the longest prefix of a valid sequence.
-inline size_t invalid_length(const unsigned char* at, const unsigned char* end)
-{
-    unsigned char first = at[0];
-    size_t whole = (first & 0xf0) == 0xe0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 1;
-    unsigned char lowest = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    unsigned char highest = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    size_t length = 1;
-    for (; length < whole && at + length < end; length++)
-    {
-        if (at[length] < lowest || at[length] > highest)
-            break;
-        lowest = 0x80;
-        highest = 0xbf;
-    }
-    return length;
-}
-
 // Removes the first character from the text and returns it, or the replacement character.
 inline std::string_view next_character(std::string_view* rest)
 {

@@ -45,21 +45,21 @@ struct Sources {
 }
 
 impl ApiArguments {
-    /// Loads the APIs and MCP servers, and prints notes on them. Returns `None` if there are none. `specifications` are more values of
-    /// `--api`.
+    /// Loads the APIs and MCP servers for scripts, and prints notes on them. Returns `None` if there are none. `specifications` are more
+    /// values of `--api`.
     pub async fn load(&self, config: &Config, specifications: &[String]) -> Result<Option<Arc<Sdk>>> {
-        let Sources { apis, servers } = self.sources(config, specifications).await?;
-        if apis.is_empty() && servers.is_empty() {
-            return Ok(None);
+        self.sources(config, specifications).await?.build(config).await
+    }
+
+    /// Loads the APIs and MCP servers to read about their functions. Works without credentials whose variables are not set, because it
+    /// calls no function.
+    pub async fn load_for_reading(&self, config: &Config) -> Result<Option<Arc<Sdk>>> {
+        let mut sources = self.sources(config, &[]).await?;
+        let credentials = sources.apis.values_mut().map(|options| &mut options.auth_env);
+        for variable in credentials.chain(sources.servers.values_mut().map(|options| &mut options.auth_env)) {
+            variable.take_if(|variable| std::env::var_os(variable).is_none_or(|value| value.is_empty()));
         }
-        let builder = Sdk::builder().frozen_params(config.frozen_params.clone());
-        let builder = apis.into_iter().fold(builder, |builder, (name, options)| builder.api(name, options));
-        let builder = servers.into_iter().fold(builder, |builder, (name, options)| builder.mcp_server(name, options));
-        let sdk = builder.build().await?;
-        for note in sdk.notes() {
-            output::print_note(&note.to_string());
-        }
-        Ok(Some(Arc::new(sdk)))
+        sources.build(config).await
     }
 
     /// Merges the flags into the configuration.
@@ -94,6 +94,21 @@ impl ApiArguments {
 }
 
 impl Sources {
+    /// Loads the specifications, connects to the servers, and prints notes.
+    async fn build(self, config: &Config) -> Result<Option<Arc<Sdk>>> {
+        if self.apis.is_empty() && self.servers.is_empty() {
+            return Ok(None);
+        }
+        let builder = Sdk::builder().frozen_params(config.frozen_params.clone());
+        let builder = self.apis.into_iter().fold(builder, |builder, (name, options)| builder.api(name, options));
+        let builder = self.servers.into_iter().fold(builder, |builder, (name, options)| builder.mcp_server(name, options));
+        let sdk = builder.build().await?;
+        for note in sdk.notes() {
+            output::print_note(&note.to_string());
+        }
+        Ok(Some(Arc::new(sdk)))
+    }
+
     /// Returns the name of the only API or, without APIs, of the only MCP server.
     fn only_name(&self) -> Option<String> {
         let names: Vec<&String> = if self.apis.is_empty() { self.servers.keys().collect() } else { self.apis.keys().collect() };

@@ -51,8 +51,8 @@ pub fn component(arguments: &Arguments) -> Result<ExitCode> {
 
 /// Prints the WIT contract.
 pub fn wit() -> Result<ExitCode> {
-    let mut output = Output::new();
+    let mut output = Output::stdout();
     output.bytes(component::wit().as_bytes());
-    output.finish().context("can't write to standard output")?;
+    output.finish()?;
     Ok(ExitCode::SUCCESS)
 }

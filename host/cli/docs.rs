@@ -3,7 +3,7 @@
 use super::{apis::ApiArguments, output::Output};
 use crate::{
     config::Config,
-    sdk::{Sdk, find_built_in},
+    sdk::{Sdk, built_in_definitions, find_built_in},
 };
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
@@ -44,12 +44,11 @@ struct Source {
 }
 
 impl Source {
-    /// Loads the functions. Connections to upstream servers need the runtime.
-    fn load(&self) -> Result<(Arc<Sdk>, Runtime)> {
+    /// Loads the functions, if there are any. Connections to upstream servers need the runtime.
+    fn load(&self) -> Result<(Option<Arc<Sdk>>, Runtime)> {
         let config = Config::find(self.config.as_deref())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("can't start the runtime")?;
-        let sdk = runtime.block_on(self.apis.load(&config, &[]))?;
-        let sdk = sdk.context("no APIs are configured; add one with --api or --mcp, or in toolscript.toml")?;
+        let sdk = runtime.block_on(self.apis.load_for_reading(&config))?;
         Ok((sdk, runtime))
     }
 }
@@ -58,10 +57,11 @@ impl Source {
 pub fn docs(arguments: &DocsArguments) -> Result<ExitCode> {
     let built_in = arguments.name.as_deref().and_then(find_built_in);
     let (sdk, _runtime) = match (arguments.source.load(), built_in) {
-        (Ok(loaded), _) => loaded,
+        (Ok((Some(sdk), runtime)), _) => (sdk, runtime),
         // Built-ins need no API.
-        (Err(_), Some(built_in)) => return print(&built_in.docs()),
+        (_, Some(built_in)) => return print(&built_in.docs()),
         (Err(error), None) => return Err(error),
+        (Ok((None, _)), None) => bail!("no APIs are configured; add one with --api or --mcp, or in toolscript.toml"),
     };
     let text = match &arguments.name {
         None => sdk.overview(None)?,
@@ -91,7 +91,7 @@ fn docs_or_matches(sdk: &Sdk, name: &str) -> Result<String> {
 /// Writes the type definitions.
 pub fn types(arguments: &TypesArguments) -> Result<ExitCode> {
     let (sdk, _runtime) = arguments.source.load()?;
-    let text = sdk.definitions();
+    let text = sdk.map_or_else(|| built_in_definitions().to_owned(), |sdk| sdk.definitions());
     if arguments.output == Path::new("-") {
         return print(&text);
     }
@@ -101,10 +101,10 @@ pub fn types(arguments: &TypesArguments) -> Result<ExitCode> {
 }
 
 fn print(text: &str) -> Result<ExitCode> {
-    let mut output = Output::new();
+    let mut output = Output::stdout();
     for line in text.lines() {
         output.line(line);
     }
-    output.finish().context("can't write to standard output")?;
+    output.finish()?;
     Ok(ExitCode::SUCCESS)
 }

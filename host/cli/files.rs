@@ -100,7 +100,7 @@ pub fn files(arguments: &Arguments) -> Result<ExitCode> {
     let config = Config::find(arguments.config.as_deref())?;
     let io = config.open_io(arguments.io_dir.as_deref(), true)?;
     let files = io.context("io is disabled by [io] enabled = false; name a directory with --io-dir")?.files;
-    let mut output = Output::new();
+    let mut output = Output::stdout();
     let done = match &arguments.command {
         Command::Ls { path } => list(&files, path, &mut output),
         Command::Cat { path } => cat(&files, path, &mut output),
@@ -123,7 +123,7 @@ pub fn files(arguments: &Arguments) -> Result<ExitCode> {
         ExitCode::from(EXIT_FAILED)
     });
     if let Err(error) = output.finish() {
-        output::print_error(&format!("can't write to standard output: {error}"));
+        output::print_error(&format!("{error:#}"));
         return Ok(ExitCode::from(EXIT_FAILED));
     }
     Ok(code)

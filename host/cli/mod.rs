@@ -3,11 +3,18 @@
 mod apis;
 mod component;
 mod docs;
+mod escape;
+mod excerpt;
 mod files;
+mod json_layout;
+mod limit_hints;
+mod live;
 mod options;
+mod outcome;
 mod output;
 mod process;
 mod run;
+mod script_arguments;
 mod serve;
 mod signals;
 mod usage;
@@ -29,7 +36,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a script and print its log lines and its result.
+    /// Run a script and print its result.
+    #[command(override_usage = "toolscript run [OPTIONS] FILE [ARGS]...\n       toolscript run [OPTIONS] -e CODE [ARGS]...")]
     Run(run::Arguments),
     /// Serve scripts to a model over MCP.
     Serve(Box<serve::Arguments>),
@@ -37,7 +45,7 @@ enum Command {
     Files(files::Arguments),
     /// Print the documentation of the functions that scripts can call.
     Docs(docs::DocsArguments),
-    /// Write type definitions of the functions, for the language server of an editor.
+    /// Write type definitions of the functions and built-ins, for the language server of an editor.
     Types(docs::TypesArguments),
     /// Write the sandbox as a WebAssembly component, for other hosts.
     Component(component::Arguments),
@@ -47,13 +55,13 @@ enum Command {
 
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
-    let matches = match Arguments::command().try_get_matches() {
-        Ok(matches) => matches,
-        Err(error) => return usage::report(&error),
-    };
-    let arguments = match Arguments::from_arg_matches(&matches) {
-        Ok(arguments) => arguments,
-        Err(error) => return usage::report(&error),
+    let command = Arguments::command();
+    let separated = script_arguments::separate(&command, std::env::args_os().collect());
+    let parsed = command.clone().try_get_matches_from(&separated);
+    let parsed = parsed.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
+    let (arguments, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return usage::report(&error, &command, &separated),
     };
     log_to_stderr();
     let ended = match arguments.command {

@@ -1,6 +1,13 @@
 //! Arguments that `run` and `serve` share: limits, io directory and configuration.
 
-use crate::{Limits, config::Config, engine::IoOptions};
+use crate::{
+    Limits,
+    config::{
+        Config,
+        units::{MAX_COUNT, MAX_FUEL, MEMORY, TIME, parse_duration, parse_integer, parse_size},
+    },
+    engine::IoOptions,
+};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use std::{path::PathBuf, time::Duration};
@@ -8,20 +15,20 @@ use std::{path::PathBuf, time::Duration};
 #[derive(Args)]
 #[command(next_help_heading = "Limits and files")]
 pub struct LimitArguments {
-    /// Maximum wall time of a script, in seconds [default: 30]
-    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    /// Maximum wall time of a script: seconds, or a time such as 500ms or 5m [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = |text: &str| parse_duration(text, TIME))]
     timeout: Option<Duration>,
 
     /// Maximum fuel of a script, about one unit per instruction [default: derived from the timeout]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| parse_integer(text, 1..=MAX_FUEL))]
     fuel: Option<u64>,
 
-    /// Maximum memory of a script, in MiB [default: 64]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(4..=4096))]
+    /// Maximum memory of a script: a size such as 128MiB, or a number of MiB [default: 64MiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     memory_limit: Option<u64>,
 
     /// Maximum number of function calls of a script [default: 1000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| parse_integer(text, 0..=MAX_COUNT))]
     max_api_calls: Option<u64>,
 
     /// Directory that scripts can access, created at the first write [default: ./toolscript-files; none over HTTP]
@@ -41,9 +48,12 @@ pub struct LimitArguments {
     pub config: Option<PathBuf>,
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+/// Parses a size. A number without a unit is in MiB.
+fn parse_memory(text: &str) -> Result<u64, String> {
+    match text.parse::<u64>() {
+        Ok(mebibytes) => parse_size(&mebibytes.saturating_mul(1 << 20).to_string(), MEMORY),
+        Err(_) => parse_size(text, MEMORY),
+    }
 }
 
 impl LimitArguments {
@@ -56,8 +66,8 @@ impl LimitArguments {
         if self.fuel.is_some() {
             limits.fuel = self.fuel;
         }
-        if let Some(mebibytes) = self.memory_limit {
-            limits.memory = usize::try_from(mebibytes << 20).context("--memory-limit is too large for this machine")?;
+        if let Some(bytes) = self.memory_limit {
+            limits.memory = usize::try_from(bytes).context("--memory-limit is too large for this machine")?;
         }
         limits.api_calls = self.max_api_calls.unwrap_or(limits.api_calls);
         limits.check()?;

@@ -3,189 +3,136 @@
 //! Text from a script can contain escape sequences that attack a terminal. On a terminal its control characters are replaced by escapes;
 //! in a pipe or a file the text is unchanged.
 
-use crate::{Outcome, engine::Listener, files::TouchedFile, text::one_line};
-use anstyle::Style;
+use super::{
+    escape::{escape, escape_json},
+    json_layout::write_indented,
+};
+use anstream::{AutoStream, ColorChoice, stream::RawStream};
+use anstyle::{AnsiColor, Style};
+use anyhow::{Context as _, Result};
 use std::{
     borrow::Cow,
-    io::{self, IsTerminal as _, Write as _},
-    sync::mpsc::{self, Sender},
-    thread::JoinHandle,
+    io::{self, BufWriter, IsTerminal as _, Write},
 };
+
+const ERROR_STYLE: Style = AnsiColor::Red.on_default().bold();
+const NOTE_STYLE: Style = AnsiColor::Cyan.on_default().bold();
 
 /// Prints an error on standard error.
 pub fn print_error(message: &str) {
-    print_message("error", message);
+    print_message(ERROR_STYLE, "error", message);
 }
 
 /// Prints a note on standard error.
 pub fn print_note(message: &str) {
-    print_message("note", message);
+    print_message(NOTE_STYLE, "note", message);
 }
 
-fn print_message(severity: &str, message: &str) {
-    let message = if io::stderr().is_terminal() { escape(message) } else { Cow::Borrowed(message) };
+fn print_message(style: Style, severity: &str, message: &str) {
+    let mut output = Output::stderr();
+    let severity = output.paint(style, severity);
+    let message = output.escaped(message);
+    output.plain(&format!("{severity}: {message}"));
     // A failure to write to standard error can't be reported.
-    let _ = writeln!(io::stderr(), "{severity}: {message}");
 }
 
-/// Prints log lines while the script runs, on a separate thread so that a slow reader does not block the script.
-///
-/// The log limit of the run bounds the lines that wait.
-pub struct LivePrinter {
-    lines: Sender<String>,
-}
-
-impl LivePrinter {
-    /// Returns the printer and its thread, which ends when the printer is dropped.
-    pub fn start() -> (Self, JoinHandle<io::Result<()>>) {
-        let (lines, queue) = mpsc::channel::<String>();
-        let thread = std::thread::spawn(move || {
-            let mut output = Output::new();
-            for line in queue {
-                output.line(&line);
-            }
-            output.finish()
-        });
-        (Self { lines }, thread)
-    }
-}
-
-impl Listener for LivePrinter {
-    fn line(&self, line: &str) {
-        // The thread lives as long as this sender.
-        let _ = self.lines.send(line.to_owned());
-    }
-}
-
-/// Standard output. A broken pipe is not an error: the remaining output is discarded.
+/// Standard output or standard error. A broken pipe is not an error: the remaining output is discarded.
 pub struct Output {
-    stdout: io::Stdout,
+    stream: Box<dyn Write + Send>,
+    name: &'static str,
     terminal: bool,
     colours: bool,
     state: io::Result<()>,
 }
 
 impl Output {
-    pub fn new() -> Self {
-        let stdout = io::stdout();
-        let terminal = stdout.is_terminal();
-        // See https://no-color.org.
-        let colours = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Self { stdout, terminal, colours, state: Ok(()) }
+    /// Standard output.
+    pub fn stdout() -> Self {
+        Self::new("standard output", io::stdout())
     }
 
-    /// Prints and flushes a line of text from a script. Returns `false` if standard output is closed.
+    /// Standard error.
+    pub fn stderr() -> Self {
+        Self::new("standard error", io::stderr())
+    }
+
+    /// The stream for everything but the result: standard output if it is a terminal, otherwise standard error, so that a program that
+    /// reads the output gets the result alone.
+    pub fn beside_result() -> Self {
+        if io::stdout().is_terminal() { Self::stdout() } else { Self::stderr() }
+    }
+
+    fn new(name: &'static str, stream: impl RawStream + Send + 'static) -> Self {
+        let terminal = stream.is_terminal();
+        // Considers NO_COLOR, CLICOLOR and TERM.
+        let colours = terminal && AutoStream::choice(&stream) != ColorChoice::Never;
+        Self { stream: Box::new(stream), name, terminal, colours, state: Ok(()) }
+    }
+
+    /// Prints and flushes a line of text from a script. Returns `false` if the stream is closed.
     pub fn line(&mut self, line: &str) -> bool {
-        let line = if self.terminal { escape(line) } else { Cow::Borrowed(line) };
-        self.write(&line);
+        let line = self.escaped(line);
+        self.plain(&line);
         self.state.is_ok()
+    }
+
+    /// Returns text from a script, with escapes if the stream is a terminal.
+    pub fn escaped<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.terminal { escape(text) } else { Cow::Borrowed(text) }
     }
 
     /// Returns escaped text from a script, coloured if colours are enabled.
     pub fn paint(&self, style: Style, text: &str) -> String {
-        let text = if self.terminal { escape(text) } else { Cow::Borrowed(text) };
+        let text = self.escaped(text);
         if self.colours { format!("{style}{text}{style:#}") } else { text.into_owned() }
     }
 
-    /// Prints a line that consists of painted text.
+    /// Prints and flushes a line that consists of painted text.
     pub fn plain(&mut self, line: &str) {
-        self.write(line);
+        // One write, so that lines of several threads are not mixed.
+        self.write(|stream| stream.write_all(format!("{line}\n").as_bytes()).and_then(|()| stream.flush()));
     }
 
-    /// Prints bytes unchanged. Returns `false` if standard output is closed.
+    /// Prints bytes unchanged. Returns `false` if the stream is closed.
     pub fn bytes(&mut self, bytes: &[u8]) -> bool {
-        if self.state.is_ok() {
-            self.state = self.stdout.lock().write_all(bytes);
-        }
+        self.write(|stream| stream.write_all(bytes));
         self.state.is_ok()
     }
 
-    /// Returns `true` if standard output is a terminal.
+    /// Returns `true` if the stream is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
 
-    /// Prints JSON text. Control characters can only be inside strings, where JSON escapes replace them.
+    /// Prints JSON text on one line.
     pub fn json(&mut self, json: &str) {
-        let json = if self.terminal { escape_with(json, |code| format!("\\u{code:04x}")) } else { Cow::Borrowed(json) };
-        self.write(&json);
+        let json = if self.terminal { escape_json(json) } else { Cow::Borrowed(json) };
+        self.plain(&json);
     }
 
-    fn write(&mut self, line: &str) {
+    /// Prints JSON text: indented and coloured on a terminal, otherwise on one line.
+    pub fn json_for_reader(&mut self, json: &str) {
+        if !self.terminal {
+            return self.plain(json);
+        }
+        let colours = self.colours;
+        self.write(|stream| {
+            let mut stream = BufWriter::new(stream);
+            write_indented(json, colours, &mut stream)?;
+            stream.flush()
+        });
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         if self.state.is_ok() {
-            let mut stdout = self.stdout.lock();
-            self.state = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+            self.state = write(&mut self.stream);
         }
     }
 
-    /// Flushes the output and returns the first error, except a broken pipe.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.state
-            .and_then(|()| self.stdout.flush())
-            .or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
-    }
-}
-
-/// Prints the result or the error with its traceback, the changed files, and what was truncated.
-pub fn print_outcome(outcome: &Outcome) -> io::Result<()> {
-    let mut output = Output::new();
-    match &outcome.result {
-        Ok(result) if result.get() == "null" => {}
-        Ok(result) => output.json(result.get()),
-        Err(error) => {
-            print_error(&format!("{}: {}", error.kind.name(), error.message));
-            for frame in error.traceback.iter().flat_map(|traceback| traceback.lines()) {
-                let _ = writeln!(io::stderr(), "  at {}", escape(frame));
-            }
-        }
-    }
-    for file in &outcome.files_touched {
-        output.line(&describe(file));
-    }
-    if !outcome.truncated.is_empty() {
-        print_note(&format!("truncated at the limit: {}", outcome.truncated.join(", ")));
-    }
-    output.finish()
-}
-
-/// Describes a changed file in one line.
-fn describe(file: &TouchedFile) -> String {
-    let name = one_line(&file.name);
-    let size = file.bytes.map(|bytes| format!(" ({bytes} {})", if bytes == 1 { "byte" } else { "bytes" })).unwrap_or_default();
-    let incomplete = if file.truncated { ", incomplete: the script was stopped before all buffered data was written" } else { "" };
-    format!("{} {name}{size}{incomplete}", file.op.name())
-}
-
-/// Replaces control characters other than tab and newline by escapes.
-fn escape(text: &str) -> Cow<'_, str> {
-    escape_with(text, |code| format!("\\u{{{code:x}}}"))
-}
-
-fn escape_with(text: &str, escape: impl Fn(u32) -> String) -> Cow<'_, str> {
-    // Line separators and characters that change the text direction can hide or fake text.
-    let is_deceptive = |character: char| matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_harmful = |character: char| (character.is_control() && !matches!(character, '\t' | '\n')) || is_deceptive(character);
-    if !text.contains(is_harmful) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for character in text.chars() {
-        if is_harmful(character) {
-            escaped.push_str(&escape(character.into()));
-        } else {
-            escaped.push(character);
-        }
-    }
-    Cow::Owned(escaped)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escape;
-
-    #[test]
-    fn control_characters_are_escaped_and_text_is_not() {
-        assert_eq!(escape("plain\tä 漢\n"), "plain\tä 漢\n");
-        assert_eq!(escape("\x1b[31mred\x07\r\u{9b}2J\u{7f}"), "\\u{1b}[31mred\\u{7}\\u{d}\\u{9b}2J\\u{7f}");
+    /// Flushes the stream and returns the first error, except a broken pipe.
+    pub fn finish(mut self) -> Result<()> {
+        let written = self.state.and_then(|()| self.stream.flush());
+        let written = written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) });
+        written.with_context(|| format!("can't write to {}", self.name))
     }
 }

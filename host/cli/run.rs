@@ -2,19 +2,25 @@
 
 use super::{
     apis::ApiArguments,
+    excerpt::{SANDBOX_NAME, Source},
+    limit_hints::LimitHints,
+    live::{LivePrinter, ProgressForm},
     options::LimitArguments,
-    output::{self, LivePrinter, Output},
+    outcome,
+    output::{self, Output},
     signals,
 };
 use crate::{
-    CancellationToken, ErrorKind, RunOptions, Script,
+    CancellationToken, ErrorKind, Files, RunOptions, Script,
+    allocation::read_up_to,
     config::Config,
-    engine::{FileIo, Listener},
+    engine::{FileIo, RunRejected},
+    text,
 };
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use std::{
-    io::{self, Read as _, Write as _},
+    io::{self, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
@@ -30,13 +36,17 @@ pub struct Arguments {
     #[arg(short = 'e', value_name = "CODE", conflicts_with = "file", allow_hyphen_values = true)]
     code: Option<String>,
 
-    /// Arguments that the script receives as `...`
+    /// Arguments that the script receives as `...`; write `--` before one that is also an option of `run`
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<String>,
 
     /// Print the outcome as one JSON object on standard output
     #[arg(long)]
     json: bool,
+
+    /// Print each report of progress as a line on standard error, if that is not a terminal; a terminal shows a bar
+    #[arg(long)]
+    progress: bool,
 
     /// Print the cost of the run as one JSON line on standard error
     #[arg(long)]
@@ -53,9 +63,18 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let config = Config::find(arguments.limits.config.as_deref())?;
     let limits = arguments.limits.resolve(&config)?;
-    let io = arguments.limits.open_io(&config, true)?;
+    let mut io = arguments.limits.open_io(&config, true)?;
+    if let Some(io) = &mut io {
+        io.modules = arguments.file.as_deref().and_then(script_directory);
+    }
     let source = read_source(&arguments, limits.script)?;
-    let script = Script::new(source).with_arguments(&arguments.arguments);
+    let name = match arguments.file.as_deref() {
+        None => SANDBOX_NAME.into(),
+        Some(file) if file == Path::new("-") => "stdin".into(),
+        Some(file) => file.display().to_string(),
+    };
+    let limit_hints = LimitHints::new(&limits, io.as_ref());
+    let script = Script::new(source.clone()).with_arguments(&arguments.arguments);
 
     // One worker in addition to this thread, so that a second signal exits the program even while the output blocks.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().context("can't start the runtime")?;
@@ -72,41 +91,46 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     tokio::spawn(signals::cancel_on_signal(cancellation.clone()));
     drop(in_runtime);
 
-    let (listener, printing) = if arguments.json {
-        (None, None)
-    } else {
-        let (printer, thread) = LivePrinter::start();
-        (Some(Arc::new(printer) as Arc<dyn Listener>), Some(thread))
-    };
+    let (printer, printing) = LivePrinter::start(!arguments.json, ProgressForm::for_stderr(arguments.progress));
     let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation);
     if let Some(sdk) = &sdk {
         options = options.with_functions(Arc::clone(sdk));
     }
-    options.listener = listener;
+    options.listener = Some(Arc::new(printer));
     options.io = io;
     let run = runtime.block_on(engine.run(&script, options));
     if let Some(sdk) = sdk {
         sdk.close();
     }
-    let run = run?;
+    let run = run.map_err(name_key)?;
     // The run dropped the last sender, so the thread prints the remaining lines and ends.
-    let mut printed = printing.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())));
+    let mut printed = printing.join().unwrap_or_else(|_| Err(anyhow!("can't print the log")));
     if arguments.json {
-        let mut output = Output::new();
+        let mut output = Output::stdout();
         output.json(&serde_json::to_string(&run.outcome)?);
         printed = printed.and(output.finish());
     } else {
-        printed = printed.and(output::print_outcome(&run.outcome));
+        printed = printed.and(outcome::print(&run.outcome, &Source { name: &name, text: &source }, &limit_hints));
     }
     if arguments.receipt {
         let _ = writeln!(io::stderr(), "{}", serde_json::to_string(&run.receipt)?);
     }
     runtime.shutdown_background();
     if let Err(error) = printed {
-        output::print_error(&format!("can't write to standard output: {error}"));
+        output::print_error(&format!("{error:#}"));
         return Ok(ExitCode::from(ErrorKind::Internal.exit_code()));
     }
     Ok(run.outcome.result.as_ref().err().map_or(ExitCode::SUCCESS, |error| ExitCode::from(error.kind.exit_code())))
+}
+
+/// Opens the directory of a script for `require`. Returns `None` for standard input and for a script in the root of the file system.
+fn script_directory(file: &Path) -> Option<Files> {
+    if file == Path::new("-") {
+        return None;
+    }
+    #[expect(clippy::disallowed_methods, reason = "resolves a path that the user gave, not one of a script")]
+    let file = std::fs::canonicalize(file).ok()?;
+    Files::new(file.parent()?).ok()
 }
 
 /// Reads the script. Stops reading one byte after the limit.
@@ -116,17 +140,26 @@ fn read_source(arguments: &Arguments, limit: usize) -> Result<Vec<u8>> {
     }
     let file = arguments.file.as_deref().context("no script: name a FILE, or use -e CODE")?;
     let mut source = Vec::new();
-    let read_limit = limit as u64 + 1;
+    let read_limit = (limit as u64).saturating_add(1);
     if file == Path::new("-") {
-        io::stdin().lock().take(read_limit).read_to_end(&mut source).context("can't read the script from standard input")?;
+        read_up_to(io::stdin().lock(), read_limit, &mut source).context("can't read the script from standard input")?;
     } else {
         let context = || format!("can't read the script {}", file.display());
         #[expect(clippy::disallowed_types, reason = "reads a file that the user named, not one of a script")]
         let opened = std::fs::File::open(file).with_context(context)?;
-        opened.take(read_limit).read_to_end(&mut source).with_context(context)?;
+        read_up_to(opened, read_limit, &mut source).with_context(context)?;
     }
     if source.len() > limit {
-        bail!("the script {} is larger than {limit} bytes; raise [limits] script in toolscript.toml", file.display());
+        let limit = text::size(limit as u64);
+        bail!("the script {} is larger than {limit}; raise the limit with [limits] script in toolscript.toml", file.display());
     }
     Ok(source)
+}
+
+/// Returns the error with the name of the key that fixes it.
+fn name_key(error: RunRejected) -> anyhow::Error {
+    match error {
+        RunRejected::ScriptTooLarge { .. } => anyhow!("{error}; raise the limit with [limits] script in toolscript.toml"),
+        other => other.into(),
+    }
 }

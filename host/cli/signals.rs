@@ -23,9 +23,20 @@ pub fn drain_on_signal(drain: CancellationToken, shutdown: CancellationToken) ->
 }
 
 /// SIGINT, SIGTERM and SIGHUP, or Ctrl-C where those do not exist.
+///
+/// A SIGINT or SIGHUP that the parent process ignores stays ignored: `nohup` does that, and a shell for a command in the background.
 struct Signals {
     #[cfg(unix)]
     streams: Vec<tokio::signal::unix::Signal>,
+}
+
+/// Returns the set of ignored signals: signal number N is bit N - 1. Only Linux shows it to safe code.
+#[cfg(unix)]
+fn ignored_signals() -> u64 {
+    #[expect(clippy::disallowed_methods, reason = "reads the state of this process, not a file of a script")]
+    let status = if cfg!(target_os = "linux") { std::fs::read_to_string("/proc/self/status").unwrap_or_default() } else { String::new() };
+    let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
 }
 
 impl Signals {
@@ -33,7 +44,10 @@ impl Signals {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
-            let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+            let mut kinds = vec![SignalKind::interrupt(), SignalKind::hangup()];
+            let ignored = ignored_signals();
+            kinds.retain(|kind| ignored & (1 << (kind.as_raw_value() - 1)) == 0);
+            kinds.push(SignalKind::terminate());
             Self { streams: kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect() }
         }
         #[cfg(not(unix))]

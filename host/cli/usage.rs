@@ -1,18 +1,36 @@
 //! Errors in command-line arguments, as one line on standard error.
 
 use super::{EXIT_USAGE, output};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use std::{error::Error as _, process::ExitCode};
+use clap::{
+    Command,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+use std::{error::Error as _, ffi::OsString, process::ExitCode};
 
 /// Prints help and the version to standard output, and an error to standard error.
-pub fn report(error: &clap::Error) -> ExitCode {
+///
+/// `arguments` are those of the process. They select the help that the error refers to.
+pub fn report(error: &clap::Error, program: &Command, arguments: &[OsString]) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) {
         // A closed pipe is not an error.
         let _ = error.print();
         return if error.use_stderr() { ExitCode::from(EXIT_USAGE) } else { ExitCode::SUCCESS };
     }
-    output::print_error(&format!("{} (see 'toolscript --help')", message(error)));
+    output::print_error(&format!("{} (see '{} --help')", message(error), command_path(program, arguments)));
     ExitCode::from(EXIT_USAGE)
+}
+
+/// Returns the names of the program and of the subcommand in the arguments, such as `toolscript files grep`.
+fn command_path(program: &Command, arguments: &[OsString]) -> String {
+    let mut path = program.get_name().to_owned();
+    let mut command = program;
+    for argument in arguments.iter().skip(1) {
+        if let Some(found) = command.find_subcommand(argument) {
+            path = format!("{path} {}", found.get_name());
+            command = found;
+        }
+    }
+    path
 }
 
 /// Composes the message from the context that clap attaches to the error.

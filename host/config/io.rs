@@ -1,6 +1,9 @@
 //! `[io]`: the io directory. Rejects a directory in which a script could write the configuration.
 
-use super::Config;
+use super::{
+    Config,
+    units::{self, MAX_COUNT, MAX_DISK},
+};
 use crate::{
     Files,
     engine::{IoErrorMode, IoOptions},
@@ -14,14 +17,19 @@ const DEFAULT_IO_DIR: &str = "toolscript-files";
 
 /// `[io]`
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct IoSection {
     pub dir: Option<PathBuf>,
+    #[serde(deserialize_with = "units::bytes::<0, MAX_DISK, _>")]
     max_bytes: Option<u64>,
+    #[serde(deserialize_with = "units::integer::<0, MAX_COUNT, _>")]
     max_files: Option<u64>,
     enabled: Option<bool>,
     errors: Option<IoErrorMode>,
+    /// Protects names that other programs execute or trust.
+    protect_names: Option<bool>,
     /// The maximum size of all files of a tenant.
+    #[serde(deserialize_with = "units::bytes::<0, MAX_DISK, _>")]
     pub tenant_bytes: Option<u64>,
 }
 
@@ -49,7 +57,7 @@ impl Protected {
 }
 
 /// Returns the directory that contains a file.
-fn directory_of(file: &Path) -> PathBuf {
+pub fn directory_of(file: &Path) -> PathBuf {
     match file.parent() {
         Some(parent) if parent != Path::new("") => parent.into(),
         _ => PathBuf::from("."),
@@ -84,7 +92,7 @@ impl Config {
                 self.protected.contents
             );
         }
-        let mut io = IoOptions::new(files);
+        let mut io = IoOptions::new(files.with_protected_names(section.protect_names.unwrap_or(true)));
         io.max_bytes = section.max_bytes.unwrap_or(io.max_bytes);
         io.max_files = section.max_files.unwrap_or(io.max_files);
         io.errors = section.errors.unwrap_or(io.errors);

@@ -1,8 +1,12 @@
-//! The configuration file, `toolscript.toml`. Every key is optional, and an unknown key is an error. Sizes are in bytes.
+//! The configuration file, `toolscript.toml`. Every key is optional, and an unknown key is an error. Paths are relative to the
+//! directory of the file.
 
 mod io;
 mod limits;
+mod parse_error;
+mod paths;
 mod server;
+pub mod units;
 
 pub use limits::LimitsSection;
 pub use server::{AuthSection, ServerSection, Transport};
@@ -11,8 +15,8 @@ use crate::{
     files::DirectoryError,
     sdk::{ApiOptions, McpServerOptions},
 };
-use anyhow::{Context as _, Result, bail};
-use io::{IoSection, Protected};
+use anyhow::{Context as _, Result, anyhow, bail};
+use io::{IoSection, Protected, directory_of};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::{
@@ -62,14 +66,17 @@ impl Config {
             Err(error) if named.is_none() && error.kind() == ErrorKind::NotFound => {
                 return Ok(Self { protected: Protected::working_directory(), ..Self::default() });
             }
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                bail!("can't read the configuration {}: it is not UTF-8", path.display())
+            }
             text => text.with_context(|| format!("can't read the configuration {}", path.display()))?,
         };
-        let mut config = Self::parse(&text).with_context(|| format!("configuration {}", path.display()))?;
-        config.limits.clone().resolve().check().with_context(|| format!("configuration {}: [limits]", path.display()))?;
+        let context = || format!("configuration {}", path.display());
+        let mut config = Self::parse(&text).with_context(context)?;
         if config.io.dir.as_deref().is_some_and(has_parent_component) {
-            bail!("configuration {}: [io] dir: {}", path.display(), DirectoryError::Traversal);
+            bail!("{}: [io] dir: {}", context(), DirectoryError::Traversal);
         }
-        config.server.check().with_context(|| format!("configuration {}: [server]", path.display()))?;
+        config.resolve_paths(&directory_of(path)).with_context(context)?;
         config.protected = Protected::file(path).with_context(|| format!("can't read the configuration {}", path.display()))?;
         Ok(config)
     }
@@ -78,10 +85,7 @@ impl Config {
         if text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("output")) {
             bail!("[output] was replaced by [io], with dir, max_bytes, max_files, enabled and errors");
         }
-        toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-            anyhow::anyhow!("line {line}: {}", error.message().replace('\n', " "))
-        })
+        toml::from_str(text).map_err(|error| anyhow!(parse_error::describe(text, &error)))
     }
 }
 

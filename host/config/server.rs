@@ -1,5 +1,6 @@
 //! `[server]` and `[auth]`: transport, addresses, timeouts and authentication.
 
+use super::units::{self, DAY, MAX_WAITING};
 use serde::Deserialize;
 use std::time::Duration;
 use url::Url;
@@ -17,50 +18,48 @@ pub enum Transport {
 
 /// `[server]`
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct ServerSection {
     pub transport: Option<Transport>,
+    #[serde(deserialize_with = "units::listen")]
     pub listen: Option<String>,
     pub public_url: Option<Url>,
     pub allow_anyone: Option<bool>,
+    /// Links to written files in the results of tools.
+    pub resource_links: Option<bool>,
     /// Concurrent connections.
-    pub connections: Option<usize>,
-    /// Seconds to wait for request headers, and for the next request of a connection.
-    header_timeout: Option<f64>,
-    /// Seconds to wait for a request body.
-    body_timeout: Option<f64>,
-    /// Seconds that running scripts have to finish after a shutdown signal.
-    drain: Option<f64>,
+    #[serde(deserialize_with = "units::integer::<1, MAX_WAITING, _>")]
+    connections: Option<u64>,
+    /// The time until an unused session is ended.
+    #[serde(deserialize_with = "units::duration::<1, DAY, _>")]
+    pub session_idle: Option<Duration>,
+    /// Tenants in memory.
+    #[serde(deserialize_with = "units::integer::<1, MAX_WAITING, _>")]
+    tenants: Option<u64>,
+    /// The time until an idle tenant is removed from memory.
+    #[serde(deserialize_with = "units::duration::<1, DAY, _>")]
+    pub tenant_idle: Option<Duration>,
+    /// The time to wait for request headers, and for the next request of a connection.
+    #[serde(deserialize_with = "units::duration::<1, DAY, _>")]
+    pub header_timeout: Option<Duration>,
+    /// The time to wait for a request body.
+    #[serde(deserialize_with = "units::duration::<1, DAY, _>")]
+    pub body_timeout: Option<Duration>,
+    /// The time that running scripts have to finish after a shutdown signal.
+    #[serde(deserialize_with = "units::duration::<0, DAY, _>")]
+    pub drain: Option<Duration>,
 }
 
 impl ServerSection {
-    pub fn header_timeout(&self) -> Option<Duration> {
-        duration(self.header_timeout)
+    /// Returns the maximum number of open connections.
+    pub fn connections(&self) -> Option<usize> {
+        self.connections.map(|connections| usize::try_from(connections).unwrap_or(usize::MAX))
     }
 
-    pub fn body_timeout(&self) -> Option<Duration> {
-        duration(self.body_timeout)
+    /// Returns the maximum number of tenants in memory.
+    pub fn tenants(&self) -> Option<usize> {
+        self.tenants.map(|tenants| usize::try_from(tenants).unwrap_or(usize::MAX))
     }
-
-    pub fn drain_timeout(&self) -> Option<Duration> {
-        duration(self.drain)
-    }
-
-    /// Returns an error that names the first key with an invalid value.
-    pub fn check(&self) -> anyhow::Result<()> {
-        for (name, value) in [("header_timeout", self.header_timeout), ("body_timeout", self.body_timeout), ("drain", self.drain)] {
-            let range = if name == "drain" { "at least 0" } else { "more than 0" };
-            let fits = value.is_none_or(|seconds| (0.0..=86400.0).contains(&seconds) && (seconds > 0.0 || name == "drain"));
-            anyhow::ensure!(fits, "{name} must be {range} and at most 86400 seconds");
-        }
-        anyhow::ensure!(self.connections != Some(0), "connections must be more than 0");
-        Ok(())
-    }
-}
-
-/// Converts a number of seconds that [`ServerSection::check`] has accepted.
-fn duration(seconds: Option<f64>) -> Option<Duration> {
-    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
 }
 
 /// `[auth]`

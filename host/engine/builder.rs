@@ -11,7 +11,7 @@ use super::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use std::{fmt::Display, num::NonZero, sync::Arc};
-use wasmtime::component::Linker;
+use wasmtime::component::{Component, Linker};
 
 /// Default number of concurrent runs per core. A run that waits for the host leaves its core to the others.
 const RUNS_PER_CORE: usize = 4;
@@ -68,6 +68,12 @@ impl EngineBuilder {
         self
     }
 
+    /// Returns the number of runs that can execute at the same time.
+    #[cfg(feature = "cli")]
+    pub(crate) fn planned_concurrency(&self) -> usize {
+        self.concurrency
+    }
+
     /// Sets the number of runs that can wait in the queue. Further runs are rejected at once.
     #[must_use]
     pub fn queue_limit(mut self, runs: usize) -> Self {
@@ -114,6 +120,11 @@ impl EngineBuilder {
     /// Returns an error if a function has an invalid name, if the program was built without a guest, if the CPU lacks an instruction
     /// that the guest was compiled for, or if the address space can't be reserved.
     pub fn build(self) -> Result<Engine, EngineError> {
+        self.build_with(image::load)
+    }
+
+    /// Builds an engine with the guest that a function loads.
+    pub(super) fn build_with(self, load: fn(&wasmtime::Engine) -> Result<Component, EngineError>) -> Result<Engine, EngineError> {
         check_file_size_limit()?;
         let functions = self.functions?;
         let mut settings = wasmtime::Config::new();
@@ -121,7 +132,7 @@ impl EngineBuilder {
         config::stacks(&mut settings);
         settings.allocation_strategy(pool::strategy(u32::try_from(self.concurrency).unwrap_or(u32::MAX)));
         let engine = wasmtime::Engine::new(&settings).map_err(EngineError::Pool)?;
-        let component = image::load(&engine)?;
+        let component = load(&engine)?;
         let no_run_export = || EngineError::Contract(wasmtime::Error::msg("it has no export `run`"));
         let run_export = component.get_export_index(None, "run").ok_or_else(no_run_export)?;
         let mut linker = Linker::new(&engine);

@@ -5,7 +5,7 @@
 use wasmtime::component::{ComponentType, Lift, Lower, TypedFunc, WasmList, WasmStr};
 
 /// The `run` export.
-pub type RunFunction = TypedFunc<(Request,), (Result<WasmStr, Failure>,)>;
+pub type RunFunction = TypedFunc<(Request,), (Result<Success, Failure>,)>;
 
 /// The behaviour of the `io` library when the operating system returns an error; `refusals` in WIT.
 #[derive(Clone, Copy, ComponentType, Lower)]
@@ -28,6 +28,14 @@ pub struct Request {
     pub tools: Option<u64>,
     pub seed: u64,
     pub memory: u64,
+}
+
+/// The result of a script, as reported by the guest.
+#[derive(ComponentType, Lift)]
+#[component(record)]
+pub struct Success {
+    pub json: WasmStr,
+    pub replaced: WasmList<u8>,
 }
 
 /// The kind of a failure, as reported by the guest.

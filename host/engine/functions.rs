@@ -1,13 +1,19 @@
 //! Functions of an embedder, implemented as closures.
 
-use super::bridge::{FunctionCall, FunctionError, FunctionProvider, FunctionResponse, FunctionValue};
+use super::bridge::{FunctionCall, FunctionError, FunctionProvider, FunctionResponse, FunctionValue, JsonValue};
 use futures_util::future::BoxFuture;
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 use std::{any::Any, collections::BTreeMap, fmt, future::ready, sync::Arc};
 
 type ResponseFuture = BoxFuture<'static, Result<FunctionResponse, FunctionError>>;
 type Function = Arc<dyn Fn(Box<RawValue>) -> ResponseFuture + Send + Sync>;
+
+/// The total size of bytes inside the tables of one argument. Each byte becomes a JSON number, which needs many times its memory.
+const MAX_NESTED_BYTES: usize = 1 << 20;
 
 /// Members of the `sdk` table that are not functions of a provider.
 pub(crate) const RESERVED_NAMES: [&str; 4] = ["all", "docs", "response", "search"];
@@ -80,7 +86,8 @@ impl Functions {
 
     /// Adds a function that scripts call as `sdk.name(...)`.
     ///
-    /// The arguments of the call are deserialized: a single argument as it is, no argument as null, several as an array. The return
+    /// The arguments of the call are deserialized: a single argument as it is, no argument as null, several as an array. Bytes that are
+    /// not UTF-8 are an array of numbers. The return
     /// value is serialized, and an error is raised in the script; a [`FunctionError`](crate::functions::FunctionError) also carries data.
     /// The closure must not block, because it runs on the thread that polls the run.
     ///
@@ -198,7 +205,7 @@ fn combine_arguments(call: &FunctionCall) -> Result<Box<RawValue>, FunctionError
     let mut values = Vec::new();
     for argument in &call.arguments {
         values.push(match argument {
-            FunctionValue::Json(json) => json.clone(),
+            FunctionValue::Json(json) => with_byte_arrays(json).map_err(|error| format!("{}: {error}", call.name))?,
             FunctionValue::Bytes(bytes) => to_raw_value(bytes).map_err(|error| format!("{}: {error}", call.name))?,
         });
     }
@@ -208,6 +215,26 @@ fn combine_arguments(call: &FunctionCall) -> Result<Box<RawValue>, FunctionError
         Err(values) => to_raw_value(&values),
     };
     value.map_err(|error| format!("{}: {error}", call.name).into())
+}
+
+/// Returns the text of a value, with an array of numbers at the location of each attachment. It deserializes as `Vec<u8>`.
+fn with_byte_arrays(json: &JsonValue) -> Result<Box<RawValue>, String> {
+    if json.attachments.is_empty() {
+        return Ok(json.text.clone());
+    }
+    if json.attachments.iter().map(|attachment| attachment.bytes.len()).sum::<usize>() > MAX_NESTED_BYTES {
+        return Err(format!(
+            "a table contains more than {MAX_NESTED_BYTES} bytes that are not UTF-8; pass a buffer as an argument instead"
+        ));
+    }
+    let invalid = |error: serde_json::Error| format!("invalid arguments: {error}");
+    let mut value: Value = serde_json::from_str(json.text.get()).map_err(invalid)?;
+    for attachment in &json.attachments {
+        if let Some(location) = value.pointer_mut(&attachment.pointer) {
+            *location = attachment.bytes.as_slice().into();
+        }
+    }
+    to_raw_value(&value).map_err(invalid)
 }
 
 fn decode<A: DeserializeOwned>(name: &str, argument: &RawValue) -> Result<A, FunctionError> {
@@ -220,7 +247,7 @@ fn decode<A: DeserializeOwned>(name: &str, argument: &RawValue) -> Result<A, Fun
 fn encode<R: Serialize, E: fmt::Display + 'static>(name: &str, result: Result<R, E>) -> Result<FunctionResponse, FunctionError> {
     let result = result.map_err(|error| into_function_error(&error).of_function(name))?;
     let json = to_raw_value(&result).map_err(|error| format!("{name}: the result can't be written as JSON: {error}"))?;
-    Ok(FunctionResponse::new(FunctionValue::Json(json)))
+    Ok(FunctionResponse::new(json))
 }
 
 /// Keeps the data of a [`FunctionError`]. Any other error is its message.

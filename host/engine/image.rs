@@ -62,12 +62,22 @@ pub enum ComponentError {
 
 /// Loads the machine code of the guest.
 pub(super) fn load(engine: &wasmtime::Engine) -> Result<Component, EngineError> {
-    if IMAGE.is_empty() {
+    deserialize(engine, IMAGE)
+}
+
+/// Loads the guest that the tests use to make arbitrary calls.
+#[cfg(test)]
+pub(super) fn load_hostile(engine: &wasmtime::Engine) -> Result<Component, EngineError> {
+    deserialize(engine, include_bytes!(concat!(env!("OUT_DIR"), "/hostile_guest.cwasm")))
+}
+
+fn deserialize(engine: &wasmtime::Engine, image: &'static [u8]) -> Result<Component, EngineError> {
+    if image.is_empty() {
         return Err(EngineError::NoGuest);
     }
-    // SAFETY: the bytes are part of this program. Its build compiled them with the same version of wasmtime and the same settings.
-    // No input from a script or a client can change them.
+    // SAFETY: all callers pass bytes that are part of this program. Its build compiled them with the same version of wasmtime and the
+    // same settings. No input from a script or a client can change them.
     #[expect(unsafe_code, reason = "loading machine code means trusting it; see SAFETY")]
-    let component = unsafe { Component::deserialize(engine, IMAGE) };
+    let component = unsafe { Component::deserialize(engine, image) };
     component.map_err(EngineError::Image)
 }

@@ -9,6 +9,9 @@ mod config;
 mod contract;
 mod error;
 pub(crate) mod functions;
+#[cfg(test)]
+#[path = "../../tests/engine/hostile_guest/mod.rs"]
+mod hostile_guest;
 pub(crate) mod image;
 mod limits;
 mod meter;

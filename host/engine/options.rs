@@ -111,6 +111,8 @@ impl fmt::Debug for RunOptions {
 /// - `max_bytes`: 50 MiB
 /// - `max_files`: 10,000
 /// - `errors`: [`IoErrorMode::Raise`]
+/// - `modules`: none
+/// - names that other programs execute or trust are protected
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct IoOptions {
@@ -122,6 +124,8 @@ pub struct IoOptions {
     pub max_files: u64,
     /// The behaviour when the operating system returns an error.
     pub errors: IoErrorMode,
+    /// A directory in which `require` looks for modules before it looks in the io directory. Scripts can't access it in another way.
+    pub modules: Option<Files>,
 }
 
 /// The behaviour of the `io` library when the operating system returns an error. Invalid paths and limits always raise an error.
@@ -148,7 +152,7 @@ impl IoOptions {
     #[must_use]
     pub fn new(files: Files) -> Self {
         let budget = WriteBudget::default();
-        Self { files, max_bytes: budget.max_bytes(), max_files: budget.max_files(), errors: IoErrorMode::default() }
+        Self { files, max_bytes: budget.max_bytes(), max_files: budget.max_files(), errors: IoErrorMode::default(), modules: None }
     }
 
     /// Sets the number of bytes that the run can write in total.
@@ -172,6 +176,20 @@ impl IoOptions {
         self
     }
 
+    /// Sets a directory in which `require` looks for modules before it looks in the io directory.
+    #[must_use]
+    pub fn with_modules(mut self, modules: Files) -> Self {
+        self.modules = Some(modules);
+        self
+    }
+
+    /// Sets whether names that other programs execute or trust are protected; see [`Files::with_protected_names`].
+    #[must_use]
+    pub fn with_protected_names(mut self, protect: bool) -> Self {
+        self.files = self.files.with_protected_names(protect);
+        self
+    }
+
     /// Returns a new write budget for one run or for one file operation.
     #[must_use]
     pub fn write_budget(&self) -> WriteBudget {
@@ -180,7 +198,7 @@ impl IoOptions {
 
     /// Returns a new session for one run.
     pub(super) fn session(&self) -> FileSession {
-        FileSession::new(self.files.clone(), self.write_budget())
+        FileSession::new(self.files.clone(), self.modules.clone(), self.write_budget())
     }
 
     /// Returns `errors` as a type of the WIT contract.

@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 
 /// The outcome of a run. It has logs and files even if the run failed.
 ///
-/// It serializes to `{"result", "logs", "files_touched"}` or `{"error", "logs", "files_touched"}`. The key `"truncated"` is present
-/// only if something was truncated.
+/// It serializes to `{"result", "logs", "files_touched"}` or `{"error", "logs", "files_touched"}`. The keys `"truncated"` and
+/// `"replaced"` are present only if something was truncated or replaced.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -19,9 +19,16 @@ pub struct Outcome {
     pub files_touched: Vec<TouchedFile>,
     /// The parts that were truncated: `logs`, `message`, `traceback`.
     pub truncated: Vec<&'static str>,
+    /// The parts of the result that JSON can't represent, with their replacements, such as `result.ratio: NaN became null`.
+    pub replaced: Vec<String>,
 }
 
 impl Outcome {
+    /// Creates an outcome without logs and files.
+    pub(super) fn new(result: Result<Box<RawValue>, ScriptError>) -> Self {
+        Self { result, logs: Vec::new(), files_touched: Vec::new(), truncated: Vec::new(), replaced: Vec::new() }
+    }
+
     /// Deserializes the result.
     ///
     /// # Errors
@@ -47,6 +54,9 @@ impl Serialize for Outcome {
         map.serialize_entry("files_touched", &self.files_touched)?;
         if !self.truncated.is_empty() {
             map.serialize_entry("truncated", &self.truncated)?;
+        }
+        if !self.replaced.is_empty() {
+            map.serialize_entry("replaced", &self.replaced)?;
         }
         map.end()
     }

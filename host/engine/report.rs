@@ -29,15 +29,16 @@ const OUT_OF_MEMORY: &str = "not enough memory";
 /// Returns the report on a run that was cancelled before it started.
 pub fn cancelled_while_waiting() -> Run {
     let error = stop_error(Stop::Cancelled, Duration::ZERO);
-    let outcome = Outcome { result: Err(error), logs: Vec::new(), files_touched: Vec::new(), truncated: Vec::new() };
-    Run { outcome, receipt: Receipt { stopped_by: Some(ErrorKind::Cancelled), ..Receipt::default() } }
+    Run { outcome: Outcome::new(Err(error)), receipt: Receipt { stopped_by: Some(ErrorKind::Cancelled), ..Receipt::default() } }
 }
 
 /// Returns the report on a run that started, however it ended.
 pub fn conclude(store: Store<RunState>, ending: Ending, files: FileReport, options: &RunOptions, fuel: u64, started: Instant) -> Run {
-    let mut truncated = Vec::new();
+    let (mut truncated, mut replaced) = (Vec::new(), Vec::new());
     let result = match ending {
-        Ending::Returned(Ok(json)) => read_result(&store, &json, options.limits.result),
+        Ending::Returned(Ok(success)) => {
+            read_result(&store, &success.json, options.limits.result).inspect(|_| replaced = read_lines(&store, &success.replaced))
+        }
         Ending::Returned(Err(failure)) => Err(read_failure(&store, &failure, &mut truncated)),
         Ending::Stopped(stop) => Err(stop_error(stop, options.limits.timeout)),
         Ending::Trapped(error) => Err(trap_error(&error, &store.data().meter, options, fuel)),
@@ -63,7 +64,7 @@ pub fn conclude(store: Store<RunState>, ending: Ending, files: FileReport, optio
         stopped_by,
     };
     tracing::debug!(?receipt, "run ended");
-    Run { outcome: Outcome { result, logs, files_touched: files.touched, truncated }, receipt }
+    Run { outcome: Outcome { result, logs, files_touched: files.touched, truncated, replaced }, receipt }
 }
 
 fn microseconds(duration: Duration) -> u64 {
@@ -107,6 +108,13 @@ fn is_one_line_and_shallow(json: &str) -> bool {
         }
         byte >= b' ' && depth <= MAX_RESULT_DEPTH
     })
+}
+
+/// Copies at most [`MAX_ERROR_TEXT`] bytes of text, as lines. Control characters are escaped.
+fn read_lines(store: &Store<RunState>, bytes: &WasmList<u8>) -> Vec<String> {
+    let bytes = bytes.as_le_slice(store);
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_ERROR_TEXT)]);
+    text.lines().map(one_line).collect()
 }
 
 fn read_failure(store: &Store<RunState>, failure: &Failure, truncated: &mut Vec<&'static str>) -> ScriptError {

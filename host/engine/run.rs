@@ -3,7 +3,7 @@
 use super::{
     Engine,
     bridge::{ImportState, LogBuffer, MAX_RESPONSE, RunFunctions},
-    contract::{Failure, Request, RunFunction},
+    contract::{Failure, Request, RunFunction, Success},
     limits::{InvalidLimit, LOG_LINE_OVERHEAD, MAX_ARGUMENTS},
     meter::{self, Meter, Stop},
     options::{IoOptions, RunOptions},
@@ -17,7 +17,7 @@ use crate::{
     random::random,
 };
 use std::{future::poll_fn, pin::pin, task::Poll, time::Instant};
-use wasmtime::{Store, component::WasmStr};
+use wasmtime::Store;
 
 /// Bytes that each argument costs in addition to its text: it is also an element of a list and of the Luau stack in the guest.
 const ARGUMENT_OVERHEAD: usize = 16;
@@ -85,7 +85,7 @@ impl AsMut<ImportState> for RunState {
 
 /// The end of the call into the guest.
 pub enum Ending {
-    Returned(Result<WasmStr, Failure>),
+    Returned(Result<Success, Failure>),
     Stopped(Stop),
     Trapped(wasmtime::Error),
 }
@@ -163,7 +163,7 @@ impl Engine {
     }
 
     /// Instantiates the guest and calls its `run` export.
-    async fn call(&self, store: &mut Store<RunState>, script: &Script, options: &RunOptions) -> wasmtime::Result<Result<WasmStr, Failure>> {
+    async fn call(&self, store: &mut Store<RunState>, script: &Script, options: &RunOptions) -> wasmtime::Result<Result<Success, Failure>> {
         let request = Request {
             script: script.source.clone(),
             arguments: script.arguments.clone(),

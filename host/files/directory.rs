@@ -5,7 +5,8 @@ use super::{
     disk_usage,
     error::FileError,
     path::{FilePath, PathBase},
-    reserved_names, temporary_files,
+    protected_names::{Access, NameRules},
+    temporary_files,
 };
 use cap_fs_ext::{DirExt as _, MetadataExt as _};
 use cap_std::{ambient_authority, fs::Dir};
@@ -13,7 +14,7 @@ use std::{
     ffi::OsString,
     io,
     path::{Component, Path, PathBuf},
-    sync::{Arc, OnceLock, RwLock},
+    sync::{Arc, OnceLock, RwLock, Weak},
 };
 
 /// A directory that scripts can access. Cloning is cheap, and all clones share the same directory.
@@ -24,6 +25,21 @@ use std::{
 pub struct Files {
     shared: Arc<Shared>,
     base: PathBase,
+    names: NameRules,
+}
+
+/// A reference to an io directory that does not keep it open.
+pub(super) struct WeakFiles {
+    shared: Weak<Shared>,
+    base: PathBase,
+    names: NameRules,
+}
+
+impl WeakFiles {
+    /// Returns the directory, or `None` if nothing else uses it.
+    pub fn upgrade(&self) -> Option<Files> {
+        Some(Files { shared: self.shared.upgrade()?, base: self.base.clone(), names: self.names })
+    }
 }
 
 #[derive(Debug)]
@@ -51,7 +67,7 @@ pub enum DirectoryError {
     /// The path contains `..`.
     #[error("the path contains '..'; name the directory itself")]
     Traversal,
-    /// The name is reserved: `.toolscript-tmp` or `toolscript.toml`.
+    /// The name is reserved (`.toolscript-tmp` or `toolscript.toml`) or protected (such as `.git`).
     #[error("the name is reserved; choose another")]
     Reserved,
     /// The path is the root of a file system.
@@ -78,19 +94,19 @@ impl Files {
         }
         let absolute = std::path::absolute(directory).map_err(DirectoryError::Unusable)?;
         let (Some(parent), Some(name)) = (absolute.parent(), absolute.file_name()) else { return Err(DirectoryError::Root) };
-        Self::open(Parent::Path(parent.into()), name.into())
+        Self::open(Parent::Path(parent.into()), name.into(), NameRules::default())
     }
 
     /// Opens a direct subdirectory as an io directory of its own. Neither directory need exist yet.
     ///
     /// # Errors
     ///
-    /// Returns an error if `name` is reserved or not a single name, or if it exists and is a symlink or not a directory.
+    /// Returns an error if `name` is reserved, protected or not a single name, or if it exists and is a symlink or not a directory.
     pub fn subdirectory(&self, name: &str) -> Result<Self, DirectoryError> {
         let mut components = Path::new(name).components();
         match (components.next(), components.next()) {
-            _ if reserved_names::is_reserved(name) => Err(DirectoryError::Reserved),
-            (Some(Component::Normal(only)), None) if only == name => Self::open(Parent::Files(self.clone()), name.into()),
+            _ if self.names.protects(name) => Err(DirectoryError::Reserved),
+            (Some(Component::Normal(only)), None) if only == name => Self::open(Parent::Files(self.clone()), name.into(), self.names),
             _ => Err(DirectoryError::Traversal),
         }
     }
@@ -107,7 +123,17 @@ impl Files {
         let Shared { parent, name, root, .. } = &*self.shared;
         let (parent, name, root) = (parent.clone(), name.clone(), root.clone());
         let shared = Shared { parent, name, root, truncate_lock: RwLock::new(()), disk_quota: Some(quota) };
-        Ok(Self { shared: Arc::new(shared), base: self.base })
+        Ok(Self { shared: Arc::new(shared), base: self.base, names: self.names })
+    }
+
+    /// Sets whether names that other programs execute or trust are protected; `true` by default.
+    ///
+    /// A protected name, such as `.git`, `.bashrc` or `.mcp.json`, can't be written, renamed or removed at any depth. Names of files with
+    /// credentials, such as `.env` or `.ssh`, can't be read or listed either. docs/security.md describes them.
+    #[must_use]
+    pub fn with_protected_names(mut self, protect: bool) -> Self {
+        self.names = NameRules { protect };
+        self
     }
 
     /// Sets the directory that relative paths start at. It need not exist yet.
@@ -120,7 +146,7 @@ impl Files {
     /// Returns an error if the path is invalid.
     pub fn with_working_directory(self, directory: &str) -> Result<Self, FileError> {
         let mut files = self.with_home();
-        files.base = PathBase::WorkingDirectory(files.base.resolve(directory.as_bytes())?);
+        files.base = PathBase::WorkingDirectory(files.resolve(directory.as_bytes(), Access::Read)?);
         Ok(files)
     }
 
@@ -159,9 +185,21 @@ impl Files {
         Ok(false)
     }
 
-    /// Converts a path of the caller to one that is relative to the io directory.
-    pub(super) fn resolve(&self, path: &[u8]) -> Result<FilePath, FileError> {
-        self.base.resolve(path)
+    /// Converts a path of the caller to one that is relative to the io directory, and checks that its names allow this access.
+    pub(super) fn resolve(&self, path: &[u8], access: Access) -> Result<FilePath, FileError> {
+        let path = self.base.resolve(path)?;
+        self.names.check(&path, access)?;
+        Ok(path)
+    }
+
+    /// Returns a reference that does not keep the directory open.
+    pub(super) fn downgrade(&self) -> WeakFiles {
+        WeakFiles { shared: Arc::downgrade(&self.shared), base: self.base.clone(), names: self.names }
+    }
+
+    /// Returns the rules for names in this directory.
+    pub(super) fn names(&self) -> NameRules {
+        self.names
     }
 
     /// Returns `true` if the path is the working directory or the io directory.
@@ -169,9 +207,9 @@ impl Files {
         self.base.is_base_or_root(path)
     }
 
-    fn open(parent: Parent, name: OsString) -> Result<Self, DirectoryError> {
+    fn open(parent: Parent, name: OsString, names: NameRules) -> Result<Self, DirectoryError> {
         let shared = Shared { parent, name, root: OnceLock::new(), truncate_lock: RwLock::new(()), disk_quota: None };
-        let files = Self { shared: Arc::new(shared), base: PathBase::IoDirectory };
+        let files = Self { shared: Arc::new(shared), base: PathBase::IoDirectory, names };
         match files.existing() {
             Ok(_) => Ok(files),
             Err(error) if files.shared.is_symlink() => {

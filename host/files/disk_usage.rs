@@ -11,24 +11,52 @@ use super::{
 use cap_std::fs::{Dir, ReadDir};
 use std::{io::ErrorKind, ops::ControlFlow, sync::Arc};
 
+/// A measurement of the disk usage of all files and directories. It proceeds in steps, so that it can be abandoned between them.
+pub struct Measurement {
+    /// The directories on the path to the current entry.
+    open: Vec<(Arc<Dir>, ReadDir)>,
+    total: u64,
+}
+
+impl Measurement {
+    /// Starts a measurement. The io directory need not exist.
+    pub fn new(files: &Files) -> Result<Self, FileError> {
+        let open = match files.root(&FilePath::root())? {
+            Some(root) => vec![(Arc::clone(&root), entries(&root)?)],
+            None => Vec::new(),
+        };
+        Ok(Self { open, total: 0 })
+    }
+
+    /// Measures up to `max_entries` files and directories. Returns the total if there are no more.
+    ///
+    /// Returns an error if a directory can't be read, because it could contain any number of bytes.
+    pub fn step(&mut self, max_entries: usize) -> Result<Option<u64>, FileError> {
+        for _ in 0..max_entries {
+            let Some((directory, remaining)) = self.open.last_mut() else { return Ok(Some(self.total)) };
+            match add_next(directory, remaining, &mut self.total)? {
+                ControlFlow::Break(()) => drop(self.open.pop()),
+                ControlFlow::Continue(Some(next)) if self.open.len() < MAX_COMPONENTS => {
+                    let remaining = entries(&next)?;
+                    self.open.push((Arc::new(next), remaining));
+                }
+                ControlFlow::Continue(_) => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
 /// Returns the disk usage of all files and directories.
 ///
 /// Returns an error if a directory can't be read, because it could contain any number of bytes.
 pub fn measure(files: &Files) -> Result<u64, FileError> {
-    let mut total = 0_u64;
-    let Some(root) = files.root(&FilePath::root())? else { return Ok(0) };
-    let mut open = vec![(Arc::clone(&root), entries(&root)?)];
-    while let Some((directory, remaining)) = open.last_mut() {
-        match add_next(directory, remaining, &mut total)? {
-            ControlFlow::Break(()) => drop(open.pop()),
-            ControlFlow::Continue(Some(next)) if open.len() < MAX_COMPONENTS => {
-                let remaining = entries(&next)?;
-                open.push((Arc::new(next), remaining));
-            }
-            ControlFlow::Continue(_) => {}
+    let mut measurement = Measurement::new(files)?;
+    loop {
+        if let Some(total) = measurement.step(usize::MAX)? {
+            return Ok(total);
         }
     }
-    Ok(total)
 }
 
 /// Adds the next entry of a directory to the total. If the entry is a directory, returns it.
@@ -53,7 +81,7 @@ fn add_next(directory: &Dir, remaining: &mut ReadDir, total: &mut u64) -> Result
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the test creates files from outside")]
 mod tests {
-    use super::{ENTRY_BYTES, Files, measure};
+    use super::{ENTRY_BYTES, Files, Measurement, measure};
     use std::fs;
 
     #[test]
@@ -67,5 +95,12 @@ mod tests {
         fs::create_dir(directory.path().join(".toolscript-tmp")).unwrap();
         fs::write(directory.path().join(".toolscript-tmp/e"), [0; 5000]).unwrap();
         assert_eq!(measure(&files).unwrap(), 5000 + 4 * ENTRY_BYTES);
+        let (mut measurement, mut steps) = (Measurement::new(&files).unwrap(), 1);
+        while measurement.step(1).unwrap().is_none() {
+            steps += 1;
+        }
+        // Five entries, the ends of three directories, and a last step that finds nothing more.
+        assert_eq!(steps, 9);
+        assert_eq!(measurement.step(1).unwrap(), Some(5000 + 4 * ENTRY_BYTES));
     }
 }

@@ -1,13 +1,16 @@
 //! Replaces text in a file.
 
 use super::{
+    MAX_WHOLE_FILE,
     directory::Files,
     error::FileError,
     open_mode::OpenMode,
+    protected_names::Access,
     read, resolve,
     write::{self, Target},
     write_budget::WriteBudget,
 };
+use crate::allocation;
 use memchr::memmem;
 use std::borrow::Cow;
 
@@ -24,7 +27,8 @@ pub struct EditResult {
 }
 
 impl Files {
-    /// Replaces text in a file: its only occurrence, or with `all` every occurrence. The file must fit into the write budget. Blocks.
+    /// Replaces text in a file: its only occurrence, or with `all` every occurrence. The file must fit into the write budget, before
+    /// and after the edit, and have at most 256 MiB. Blocks.
     ///
     /// If all lines of the file end with `\r\n`, line endings in `old` and `new` are converted to `\r\n` first.
     ///
@@ -33,15 +37,14 @@ impl Files {
     /// Returns an error if the path is invalid, the file does not exist, the text does not occur, the text occurs more than once and `all`
     /// is `false`, a limit would be exceeded, or the operating system rejects the operation.
     pub fn edit(&self, path: &str, old: &str, new: &str, all: bool, budget: &mut WriteBudget) -> Result<EditResult, FileError> {
-        let path = self.resolve(path.as_bytes())?;
+        let path = self.resolve(path.as_bytes(), Access::Write)?;
         if old.is_empty() {
             return Err(FileError::argument(&path, "the text to replace is empty"));
         }
         // Held until the end, so that no write is lost between reading and replacing the file.
         let _exclusive = self.truncate_lock().write();
         let file = resolve::open_existing(self, &path, OpenMode::ReadUpdate)?.ok_or_else(|| FileError::not_found(&path))?;
-        let metadata = file.metadata().map_err(|error| FileError::system(&path, error))?;
-        let contents = read::read_all(file, &path, budget.max_bytes())?;
+        let contents = read::read_all(&file, &path, budget.max_bytes())?;
         let endings = LineEndings::of(&contents);
         let (old, new) = (endings.apply(old), endings.apply(new));
         if old == new {
@@ -58,7 +61,11 @@ impl Files {
         }
         let bytes = (contents.len() - count * old.len()) as u64 + (count as u64).saturating_mul(new.len() as u64);
         budget.check_write(bytes)?;
-        let mut edited = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0));
+        if bytes > MAX_WHOLE_FILE {
+            let message = format!("{}: the edited file would be larger than {MAX_WHOLE_FILE} bytes", path.name());
+            return Err(FileError::Limit(message));
+        }
+        let mut edited = allocation::buffer(bytes).map_err(|error| FileError::system(&path, error))?;
         let mut start = 0;
         for position in memmem::find_iter(&contents, old.as_bytes()) {
             edited.extend_from_slice(&contents[start..position]);
@@ -66,7 +73,7 @@ impl Files {
             start = position + old.len();
         }
         edited.extend_from_slice(&contents[start..]);
-        write::install(self, &path, &edited, Target::Existing(metadata), budget)?;
+        write::install(self, &path, &edited, Target::Existing(file), budget)?;
         Ok(EditResult { name: path.name().to_owned(), count: count as u64, bytes })
     }
 }

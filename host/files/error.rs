@@ -83,9 +83,30 @@ impl FileError {
         Self::rejected(path, INVALID, "not a regular file")
     }
 
+    /// The path contains a name that other programs execute or trust.
+    pub(super) fn protected(path: &FilePath, name: &str) -> Self {
+        let reason = format!("cannot be changed, because other programs execute or trust '{name}'{PROTECTION_SWITCH}");
+        Self::rejected(path, ACCESS, &reason)
+    }
+
+    /// The path contains a name of a file or directory with credentials.
+    pub(super) fn credentials(path: &FilePath, name: &str) -> Self {
+        let reason = format!("cannot be read or changed, because '{name}' usually contains credentials{PROTECTION_SWITCH}");
+        Self::rejected(path, ACCESS, &reason)
+    }
+
     /// The operation needs a file, and the path names a directory.
     pub(super) fn is_directory(path: &FilePath) -> Self {
         Self::numbered(path, IS_DIRECTORY)
+    }
+
+    /// A replacement of the file could not have the same owner or group.
+    pub(super) fn owner_not_kept(path: &FilePath) -> Self {
+        Self::rejected(
+            path,
+            NOT_PERMITTED,
+            "the file belongs to another user or group, which a replacement can't keep; append to it or write it in a script",
+        )
     }
 
     /// The file does not exist.
@@ -117,9 +138,15 @@ impl FileError {
     }
 }
 
+/// The end of a message about a protected name, for a model whose user expected the access.
+const PROTECTION_SWITCH: &str = "; the operator can turn this protection off";
+
+const NOT_PERMITTED: i32 = 1;
 const NOT_FOUND: i32 = 2;
 const IO: i32 = 5;
 const BAD_DESCRIPTOR: i32 = 9;
+const NO_MEMORY: i32 = 12;
+const ACCESS: i32 = 13;
 const EXISTS: i32 = 17;
 const NOT_A_DIRECTORY: i32 = 20;
 const IS_DIRECTORY: i32 = 21;
@@ -127,12 +154,13 @@ const INVALID: i32 = 22;
 const LOOP: i32 = 40;
 
 /// File errors by their Linux number, with the messages of Linux.
-const REASONS: [(i32, &str); 20] = [
-    (1, "Operation not permitted"),
+const REASONS: [(i32, &str); 21] = [
+    (NOT_PERMITTED, "Operation not permitted"),
     (NOT_FOUND, "No such file or directory"),
     (IO, "Input/output error"),
     (BAD_DESCRIPTOR, "Bad file descriptor"),
-    (13, "Permission denied"),
+    (NO_MEMORY, "Cannot allocate memory"),
+    (ACCESS, "Permission denied"),
     (16, "Device or resource busy"),
     (EXISTS, "File exists"),
     (18, "Invalid cross-device link"),
@@ -159,7 +187,8 @@ fn linux_number(error: &io::Error) -> i32 {
     let native = error.raw_os_error().filter(|number| cfg!(target_os = "linux") && REASONS.iter().any(|reason| reason.0 == *number));
     native.unwrap_or_else(|| match error.kind() {
         ErrorKind::NotFound => NOT_FOUND,
-        ErrorKind::PermissionDenied => 13,
+        ErrorKind::OutOfMemory => NO_MEMORY,
+        ErrorKind::PermissionDenied => ACCESS,
         ErrorKind::ResourceBusy => 16,
         ErrorKind::AlreadyExists => EXISTS,
         ErrorKind::NotADirectory => NOT_A_DIRECTORY,

@@ -34,7 +34,7 @@ impl Files {
     pub fn page(&self, after: Option<&str>, max_files: usize, should_continue: &dyn Fn() -> bool) -> Result<FilePage, FileError> {
         let mut page = FilePage::default();
         let Some(root) = self.root(&FilePath::root())? else { return Ok(page) };
-        let mut traversal = Traversal::new(root, after, should_continue)?;
+        let mut traversal = Traversal::new(root, self.names(), after, should_continue)?;
         while let Some(entry) = traversal.next()? {
             if entry.is_directory {
                 traversal.enter(&entry)?;

@@ -6,6 +6,7 @@ use super::{
     error::FileError,
     glob_pattern::{GlobPattern, is_hidden},
     list::FileInfo,
+    protected_names::Access,
     search_root::SearchRoot,
     traverse::Traversal,
 };
@@ -89,11 +90,11 @@ impl Files {
     /// Returns an error if the path or the pattern is invalid, the directory does not exist, or the search was stopped.
     pub fn glob(&self, query: &GlobQuery, should_continue: &dyn Fn() -> bool) -> Result<GlobResult, FileError> {
         let pattern = GlobPattern::new(&query.pattern)?;
-        let path = self.resolve(query.path.as_bytes())?;
+        let path = self.resolve(query.path.as_bytes(), Access::Read)?;
         let mut result = GlobResult::default();
         let root = SearchRoot::open(self, &path, &pattern.literal_directories)?;
         let Some(SearchRoot { directory, prefix }) = root else { return Ok(result) };
-        let mut traversal = Traversal::new(directory, None, should_continue)?;
+        let mut traversal = Traversal::new(directory, self.names(), None, should_continue)?;
         let mut bytes = 0;
         while let Some(entry) = traversal.next()? {
             if is_hidden(entry.name()) && !query.hidden && !pattern.matches_hidden(entry.name()) {

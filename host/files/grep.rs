@@ -7,6 +7,7 @@ use super::{
     glob_pattern::{GlobPattern, MAX_PATTERN, is_hidden},
     line_search::LineSearch,
     open_mode::OpenMode,
+    protected_names::Access,
     resolve,
     search_root::SearchRoot,
     text_page::MAX_PAGE_BYTES,
@@ -174,7 +175,7 @@ impl Files {
     pub fn grep(&self, query: &GrepQuery, should_continue: &dyn Fn() -> bool) -> Result<GrepResult, FileError> {
         let matcher = query.matcher()?;
         let filter = query.glob.as_deref().map(FileFilter::new).transpose()?;
-        let path = self.resolve(query.path.as_bytes())?;
+        let path = self.resolve(query.path.as_bytes(), Access::Read)?;
         let mut search = LineSearch::new(query, matcher, should_continue);
         if let Ok((directories, name)) = path.split()
             && let Some(directory) = resolve::existing_directory(self, &path, directories)?
@@ -187,7 +188,7 @@ impl Files {
         let literal_directories = filter.as_ref().map_or(&[][..], |filter| &filter.pattern.literal_directories);
         let root = SearchRoot::open(self, &path, literal_directories)?;
         let Some(SearchRoot { directory, prefix }) = root else { return Ok(search.result) };
-        let mut traversal = Traversal::new(directory, None, should_continue)?;
+        let mut traversal = Traversal::new(directory, self.names(), None, should_continue)?;
         while !search.result.truncated
             && let Some(entry) = traversal.next()?
         {

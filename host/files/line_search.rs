@@ -35,15 +35,7 @@ impl<'a> LineSearch<'a> {
         if query.regex {
             searcher.line_terminator(LineTerminator::crlf());
         }
-        Self {
-            query,
-            matcher,
-            searcher: searcher.build(),
-            should_continue,
-            result: GrepResult::default(),
-            bytes: 0,
-            start: Vec::with_capacity(DETECTION_BYTES),
-        }
+        Self { query, matcher, searcher: searcher.build(), should_continue, result: GrepResult::default(), bytes: 0, start: Vec::new() }
     }
 
     /// Searches a file, and adds its matching lines to the result under this name.

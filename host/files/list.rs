@@ -1,6 +1,12 @@
 //! Directory listings.
 
-use super::{directory::Files, error::FileError, path::FilePath, reserved_names::is_reserved, resolve};
+use super::{
+    directory::Files,
+    error::FileError,
+    path::FilePath,
+    protected_names::{Access, NameRules},
+    resolve,
+};
 use cap_std::fs::{Dir, DirEntry, Metadata};
 use std::time::SystemTime;
 
@@ -72,10 +78,10 @@ impl Files {
     ///
     /// Returns an error if the path is invalid, or the directory does not exist, can't be read or has too many names.
     pub fn list(&self, path: &str) -> Result<Vec<FileInfo>, FileError> {
-        let path = self.resolve(path.as_bytes())?;
+        let path = self.resolve(path.as_bytes(), Access::Read)?;
         let mut infos = Vec::new();
         let Some(directory) = resolve::directory(self, &path)? else { return Ok(infos) };
-        for_each_name(&directory, &path, |name, entry| {
+        for_each_name(&directory, &path, self.names(), |name, entry| {
             // A file that was removed in the meantime is skipped.
             if let Ok(metadata) = directory.symlink_metadata(entry.file_name()) {
                 infos.push(FileInfo::new(name, &metadata));
@@ -86,14 +92,19 @@ impl Files {
     }
 }
 
-/// Calls `visit` for each name in a directory, except for reserved ones. A name that is not UTF-8 is marked.
-pub fn for_each_name(directory: &Dir, path: &FilePath, mut visit: impl FnMut(String, &DirEntry)) -> Result<(), FileError> {
+/// Calls `visit` for each name in a directory, except for hidden ones. A name that is not UTF-8 is marked.
+pub fn for_each_name(
+    directory: &Dir,
+    path: &FilePath,
+    names: NameRules,
+    mut visit: impl FnMut(String, &DirEntry),
+) -> Result<(), FileError> {
     let system = |error| FileError::system(path, error);
     let (mut count, mut bytes) = (0, 0);
     for entry in directory.entries().map_err(system)? {
         let entry = entry.map_err(system)?;
         let name = entry.file_name().into_string().unwrap_or_else(|name| format!("{} (not UTF-8)", name.to_string_lossy()));
-        if is_reserved(&name) {
+        if names.hides(&name) {
             continue;
         }
         count += 1;

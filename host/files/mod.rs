@@ -6,6 +6,7 @@
 //! This module never follows a symlink, never opens anything but regular files and directories, and never puts a path of the host
 //! into a message.
 
+mod attributes;
 mod directory;
 mod disk_quota;
 mod disk_usage;
@@ -20,7 +21,9 @@ mod line_search;
 mod list;
 mod open_mode;
 mod path;
+mod protected_names;
 mod read;
+mod recount;
 mod reserved_names;
 mod resolve;
 mod search_root;
@@ -50,6 +53,10 @@ pub use text_page::{TextPage, TruncatedBy};
 pub use touched_files::{FileOperation, TouchedFile};
 pub use write::{WriteMode, WriteResult};
 pub use write_budget::WriteBudget;
+
+/// The maximum size of a file that is read or edited as a whole. The host holds its contents in memory, and those of an edited file
+/// twice. The limits that a host sets on written bytes may be larger than its memory.
+const MAX_WHOLE_FILE: u64 = 256 << 20;
 
 /// The maximum number of bytes that are moved at once. The host holds a copy of them.
 pub(crate) const MAX_BLOCK: usize = 1 << 20;

@@ -26,6 +26,9 @@ pub enum OpenMode {
     /// `a+`
     #[component(name = "append-update")]
     AppendUpdate,
+    /// `r`, for `require`: looks in the directory of modules first.
+    #[component(name = "module")]
+    Module,
 }
 
 impl OpenMode {
@@ -36,7 +39,7 @@ impl OpenMode {
 
     /// Returns `true` if the handle can write.
     pub fn writes(self) -> bool {
-        self != Self::Read
+        !matches!(self, Self::Read | Self::Module)
     }
 
     /// Returns `true` if every write goes to the end of the file.

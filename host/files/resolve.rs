@@ -1,6 +1,7 @@
 //! Resolves a path to a file, one component at a time, without following a symlink at any step.
 
 use super::{
+    attributes,
     directory::Files,
     disk_quota::{ENTRY_BYTES, FileId, UsageGuard},
     error::FileError,
@@ -29,6 +30,9 @@ pub struct Opened {
 pub fn open(files: &Files, path: &FilePath, mode: OpenMode, budget: &mut WriteBudget) -> Result<Opened, FileError> {
     for _ in 0..OPEN_ATTEMPTS {
         if let Some(file) = open_existing(files, path, mode)? {
+            if mode.writes() {
+                attributes::clear_privileges(&file).map_err(|error| FileError::system(path, error))?;
+            }
             if mode.truncates() {
                 let _exclusive = files.truncate_lock().write();
                 truncate(files, &file).map_err(|error| FileError::system(path, error))?;
@@ -217,6 +221,7 @@ pub fn rename(files: &Files, old: &FilePath, new: &FilePath, budget: &mut WriteB
     let target = create_directories(files, new, new_directories, 0, budget, &mut usage)?;
     let replaced = regular_file(&target, new, new_name)?;
     source.rename(old_name, &target, new_name).map_err(|error| FileError::system(old, error))?;
+    usage.file_moved(&metadata);
     // If both names are links to the same file, the operating system changes nothing.
     if let Some(replaced) = replaced.filter(|replaced| FileId::of(replaced) != FileId::of(&metadata)) {
         usage.file_removed(&replaced);

@@ -1,6 +1,6 @@
 //! The directory in which a search starts.
 
-use super::{directory::Files, error::FileError, path::FilePath, resolve};
+use super::{directory::Files, error::FileError, path::FilePath, protected_names::Access, resolve};
 use cap_std::fs::Dir;
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ impl SearchRoot {
         for name in literal_directories {
             // The names come from a pattern, so the rules for paths are checked here.
             let below = FilePath::parse([&prefix, name.as_str()].concat().as_bytes())?;
+            files.names().check(&below, Access::Read)?;
             let Some(next) = resolve::open_child(&directory, &below, name)? else { return Ok(None) };
             (directory, prefix) = (Arc::new(next), format!("{}/", below.name()));
         }

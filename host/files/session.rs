@@ -8,6 +8,8 @@ use super::{
     handle::{Handle, Position, Whence},
     list,
     open_mode::OpenMode,
+    path::FilePath,
+    protected_names::Access,
     resolve,
     touched_files::{TouchedFile, TouchedFiles},
     write_budget::WriteBudget,
@@ -38,6 +40,8 @@ pub struct FileReport {
 
 struct SessionState {
     files: Files,
+    /// The directory in which `require` looks first.
+    modules: Option<Files>,
     budget: WriteBudget,
     touched: TouchedFiles,
     handles: Vec<Option<Handle>>,
@@ -48,33 +52,23 @@ struct SessionState {
 }
 
 impl FileSession {
-    /// Creates a session with a write budget.
-    pub fn new(files: Files, budget: WriteBudget) -> Self {
+    /// Creates a session with a write budget. Modules are read from the directory `modules` first, if there is one.
+    pub fn new(files: Files, modules: Option<Files>, budget: WriteBudget) -> Self {
         let (touched, handles, closing) = (TouchedFiles::default(), Vec::new(), Vec::new());
-        let state = SessionState { files, budget, touched, handles, closing, bytes_read: 0, closed: false };
+        let state = SessionState { files, modules, budget, touched, handles, closing, bytes_read: 0, closed: false };
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
     /// Opens a file. Returns the number of its handle, and the number of bytes that can still be written.
     pub fn open(&self, path: &[u8], mode: OpenMode) -> Result<(u32, u64), FileError> {
         let mut state = self.lock()?;
-        let path = state.files.resolve(path)?;
+        let file = state.files.resolve(path, if mode.writes() { Access::Write } else { Access::Read })?;
         let slot = state.free_slot()?;
-        let SessionState { files, budget, touched, handles, .. } = &mut *state;
-        if mode.writes() {
-            touched.check(&path)?;
-        }
-        let opened = resolve::open(files, &path, mode, budget)?;
-        if mode.appends() && opened.created {
-            touched.append(&path);
-        } else if opened.created || mode.truncates() {
-            touched.change(&path);
-        }
-        let mut handle = Handle::new(opened.file, path, mode)?;
-        handle.count(files)?;
-        match handles.get_mut(slot) {
+        let module = if mode == OpenMode::Module { state.open_module(path)? } else { None };
+        let handle = module.map_or_else(|| state.open_file(file, mode), Ok)?;
+        match state.handles.get_mut(slot) {
             Some(free) => *free = Some(handle),
-            None => handles.push(Some(handle)),
+            None => state.handles.push(Some(handle)),
         }
         Ok((u32::try_from(slot).unwrap_or(u32::MAX), state.allowance()))
     }
@@ -144,10 +138,10 @@ impl FileSession {
     /// Returns the sorted names in a directory. An io directory that does not exist yet is empty. A name that is not UTF-8 is marked.
     pub fn list(&self, path: &[u8]) -> Result<Vec<String>, FileError> {
         let state = self.lock()?;
-        let path = state.files.resolve(path)?;
+        let path = state.files.resolve(path, Access::Read)?;
         let mut names = Vec::new();
         let Some(directory) = resolve::directory(&state.files, &path)? else { return Ok(names) };
-        list::for_each_name(&directory, &path, |name, _| names.push(name))?;
+        list::for_each_name(&directory, &path, state.files.names(), |name, _| names.push(name))?;
         names.sort_unstable();
         Ok(names)
     }
@@ -155,14 +149,14 @@ impl FileSession {
     /// Returns `true` if the path names a regular file or a directory, without a symlink on the way.
     pub fn exists(&self, path: &[u8]) -> Result<bool, FileError> {
         let state = self.lock()?;
-        let path = state.files.resolve(path)?;
+        let path = state.files.resolve(path, Access::Read)?;
         resolve::exists(&state.files, &path)
     }
 
     /// Renames a file, and replaces a file at the new path.
     pub fn rename(&self, old: &[u8], new: &[u8]) -> Result<(), FileError> {
         let mut state = self.lock()?;
-        let (old, new) = (state.files.resolve(old)?, state.files.resolve(new)?);
+        let (old, new) = (state.files.resolve(old, Access::Write)?, state.files.resolve(new, Access::Write)?);
         let SessionState { files, budget, touched, handles, .. } = &mut *state;
         touched.check(&old)?;
         touched.check(&new)?;
@@ -180,7 +174,7 @@ impl FileSession {
     /// Removes a file.
     pub fn remove(&self, path: &[u8]) -> Result<(), FileError> {
         let mut state = self.lock()?;
-        let path = state.files.resolve(path)?;
+        let path = state.files.resolve(path, Access::Write)?;
         state.touched.check(&path)?;
         resolve::remove(&state.files, &path)?;
         state.touched.change(&path);
@@ -221,6 +215,30 @@ impl SessionState {
     /// The guest gets this number to limit its buffers. It is not trusted to: each write is checked again.
     fn allowance(&self) -> u64 {
         self.budget.bytes_left().min(self.files.disk_quota_left())
+    }
+
+    fn open_file(&mut self, path: FilePath, mode: OpenMode) -> Result<Handle, FileError> {
+        let Self { files, budget, touched, .. } = self;
+        if mode.writes() {
+            touched.check(&path)?;
+        }
+        let opened = resolve::open(files, &path, mode, budget)?;
+        if mode.appends() && opened.created {
+            touched.append(&path);
+        } else if opened.created || mode.truncates() {
+            touched.change(&path);
+        }
+        let mut handle = Handle::new(opened.file, path, mode)?;
+        handle.count(files)?;
+        Ok(handle)
+    }
+
+    /// Opens a module in the directory of modules. Returns `None` if there is no such directory or file.
+    fn open_module(&self, path: &[u8]) -> Result<Option<Handle>, FileError> {
+        let Some(modules) = &self.modules else { return Ok(None) };
+        let path = modules.resolve(path, Access::Read)?;
+        let file = resolve::open_existing(modules, &path, OpenMode::Module)?;
+        file.map(|file| Handle::new(file, path, OpenMode::Module)).transpose()
     }
 
     fn free_slot(&self) -> Result<usize, FileError> {

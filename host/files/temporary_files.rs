@@ -7,7 +7,7 @@
 use super::reserved_names::TEMPORARY;
 use crate::random::random;
 use cap_fs_ext::DirExt as _;
-use cap_std::fs::{Dir, Permissions};
+use cap_std::fs::{Dir, File};
 use cap_tempfile::TempFile;
 use std::io::{self, ErrorKind, Write as _};
 
@@ -19,17 +19,15 @@ pub struct StagedFile {
 }
 
 impl StagedFile {
-    /// Writes the contents to a temporary file.
-    pub fn write(root: &Dir, contents: &[u8], permissions: Option<Permissions>) -> io::Result<Self> {
+    /// Writes the contents to a temporary file. `prepare` sets the attributes of the file before it gets a name.
+    pub fn write(root: &Dir, contents: &[u8], prepare: impl FnOnce(&File) -> io::Result<()>) -> io::Result<Self> {
         let directory = open_or_create(root)?;
         let lock = Lock::shared(&directory)?;
         let name = format!("{:016x}", random());
         // On systems that support it, the file has no name until it is complete.
         let mut file = TempFile::new(&directory)?;
         file.write_all(contents)?;
-        if let Some(permissions) = permissions {
-            file.as_file().set_permissions(permissions)?;
-        }
+        prepare(file.as_file())?;
         file.replace(&name)?;
         Ok(Self { directory, name, _lock: lock })
     }

@@ -81,7 +81,7 @@ impl TextPage {
     /// Returns the lines, each with its number in front.
     #[must_use]
     pub fn numbered(&self) -> String {
-        let mut numbered = String::with_capacity(self.text.len() + self.text.len() / 4);
+        let mut numbered = String::new();
         for (line, number) in self.text.split_inclusive('\n').zip(self.first_line..) {
             let _ = write!(numbered, "{number:>6}\t{line}");
         }

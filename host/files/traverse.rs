@@ -3,7 +3,7 @@
 //! A directory may have more names than fit into memory, and more subdirectories than there are file descriptors. So only the
 //! directories on the path to the current one are open, and only a part of the names in each is in memory.
 
-use super::{error::FileError, path::MAX_COMPONENTS, reserved_names::is_reserved};
+use super::{error::FileError, path::MAX_COMPONENTS, protected_names::NameRules};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, DirEntry, FileType, ReadDir};
 use std::{
@@ -25,6 +25,7 @@ pub struct Traversal<'a> {
     /// The open directories, from the start of the traversal to the current one.
     open: Vec<OpenDirectory>,
     after: Option<&'a str>,
+    names: NameRules,
     should_continue: &'a dyn Fn() -> bool,
     /// The number of names that were skipped because they are not UTF-8.
     pub unreadable_names: u64,
@@ -52,8 +53,13 @@ impl<'a> Traversal<'a> {
     /// Starts a traversal of a directory, after the path `after`. Symlinks are skipped.
     ///
     /// `should_continue` is called repeatedly; the traversal stops when it returns `false`.
-    pub fn new(directory: Arc<Dir>, after: Option<&'a str>, should_continue: &'a dyn Fn() -> bool) -> Result<Self, FileError> {
-        let mut traversal = Self { open: Vec::new(), after, should_continue, unreadable_names: 0 };
+    pub fn new(
+        directory: Arc<Dir>,
+        names: NameRules,
+        after: Option<&'a str>,
+        should_continue: &'a dyn Fn() -> bool,
+    ) -> Result<Self, FileError> {
+        let mut traversal = Self { open: Vec::new(), after, names, should_continue, unreadable_names: 0 };
         traversal.push(directory, String::new())?;
         Ok(traversal)
     }
@@ -64,7 +70,7 @@ impl<'a> Traversal<'a> {
             return Err(FileError::Interrupted);
         }
         while let Some(current) = self.open.last_mut() {
-            let Some(name) = current.next(self.should_continue)? else {
+            let Some(name) = current.next(self.names, self.should_continue)? else {
                 self.open.pop();
                 continue;
             };
@@ -106,7 +112,7 @@ impl<'a> Traversal<'a> {
             Some((subdirectory, _)) => (None, Some(format!("{subdirectory}/"))),
             None => (after, None),
         };
-        self.unreadable_names += directory.read(after, from.as_deref(), self.should_continue)?;
+        self.unreadable_names += directory.read(after, from.as_deref(), self.names, self.should_continue)?;
         self.open.push(directory);
         Ok(())
     }
@@ -126,16 +132,22 @@ struct OpenDirectory {
 }
 
 impl OpenDirectory {
-    fn next(&mut self, should_continue: &dyn Fn() -> bool) -> Result<Option<String>, FileError> {
+    fn next(&mut self, names: NameRules, should_continue: &dyn Fn() -> bool) -> Result<Option<String>, FileError> {
         let name = self.names.pop_front();
         if let (Some(last), true, true) = (&name, self.names.is_empty(), self.has_more) {
-            self.read(Some(&last.clone()), None, should_continue)?;
+            self.read(Some(&last.clone()), None, names, should_continue)?;
         }
         Ok(name)
     }
 
     /// Reads the first names that are greater than `after` and not less than `from`. Returns the number of names that are not UTF-8.
-    fn read(&mut self, after: Option<&str>, from: Option<&str>, should_continue: &dyn Fn() -> bool) -> Result<u64, FileError> {
+    fn read(
+        &mut self,
+        after: Option<&str>,
+        from: Option<&str>,
+        names: NameRules,
+        should_continue: &dyn Fn() -> bool,
+    ) -> Result<u64, FileError> {
         let (mut first, mut unreadable) = (BTreeSet::new(), 0);
         self.has_more = false;
         for entry in entries(&self.directory)? {
@@ -143,7 +155,7 @@ impl OpenDirectory {
                 return Err(FileError::Interrupted);
             }
             let entry = entry.map_err(FileError::traversal)?;
-            let Some(name) = sort_name(&entry)? else {
+            let Some(name) = sort_name(&entry, names)? else {
                 unreadable += u64::from(entry.file_name().to_str().is_none());
                 continue;
             };
@@ -163,10 +175,10 @@ impl OpenDirectory {
 
 /// Returns the name of a file, or the name of a directory followed by a slash.
 ///
-/// Returns `None` for all other kinds of files, for reserved names and for names that are not UTF-8.
-fn sort_name(entry: &DirEntry) -> Result<Option<String>, FileError> {
+/// Returns `None` for all other kinds of files, for hidden names and for names that are not UTF-8.
+fn sort_name(entry: &DirEntry, names: NameRules) -> Result<Option<String>, FileError> {
     let Ok(name) = entry.file_name().into_string() else { return Ok(None) };
-    if is_reserved(&name) {
+    if names.hides(&name) {
         return Ok(None);
     }
     let Some(kind) = file_type(entry)? else { return Ok(None) };

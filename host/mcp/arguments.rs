@@ -41,8 +41,12 @@ pub fn invalid_params(message: &str) -> ErrorData {
 ///
 /// When an argument is missing, unknown or has the wrong type.
 pub fn parse<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, InvalidArgument> {
+    let are_absent = arguments.is_none();
     serde_path_to_error::deserialize(WithoutNulls(arguments.unwrap_or_default())).map_err(|error| {
-        let reason = shorten_middle(&error.inner().to_string());
+        let mut reason = shorten_middle(&error.inner().to_string());
+        if are_absent {
+            reason.push_str("; the request has no `params.arguments`, the object with the arguments of the tool");
+        }
         // The reason itself names a missing or unknown argument.
         let names_argument = reason.starts_with("missing field") || reason.starts_with("unknown field");
         InvalidArgument(if names_argument { reason } else { format!("`{}`: {reason}", error.path()) })
@@ -51,6 +55,18 @@ pub fn parse<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, In
 
 /// Removes `null` values before a struct is decoded, but only those of its fields: an unknown field must still be rejected.
 struct WithoutNulls(JsonObject);
+
+impl WithoutNulls {
+    /// Returns an unknown field that contains a known one, and the known one.
+    fn nested_argument(&self, fields: &'static [&'static str]) -> Option<(&str, &'static str)> {
+        let is_absent = |field: &&&str| !self.0.contains_key(**field);
+        self.0.iter().filter(|(key, _)| !fields.contains(&key.as_str())).find_map(|(key, value)| {
+            let object = value.as_object()?;
+            let inner = fields.iter().filter(is_absent).find(|field| object.contains_key(**field))?;
+            Some((truncate(key), *inner))
+        })
+    }
+}
 
 impl<'de> Deserializer<'de> for WithoutNulls {
     type Error = serde_json::Error;
@@ -61,6 +77,9 @@ impl<'de> Deserializer<'de> for WithoutNulls {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
+        if let Some((outer, inner)) = self.nested_argument(fields) {
+            return Err(Error::custom(format_args!("unknown field `{outer}`; put `{inner}` directly into `params.arguments`")));
+        }
         self.0.retain(|key, value| !value.is_null() || !fields.contains(&key.as_str()));
         Value::Object(self.0).deserialize_struct(name, fields, visitor)
     }
@@ -170,7 +189,9 @@ mod tests {
 
     #[test]
     fn an_error_names_the_argument_and_the_reason() {
-        assert_eq!(parse::<Arguments>(None).unwrap_err().to_string(), "Invalid params: missing field `path`");
+        let absent =
+            "Invalid params: missing field `path`; the request has no `params.arguments`, the object with the arguments of the tool";
+        assert_eq!(parse::<Arguments>(None).unwrap_err().to_string(), absent);
         assert_eq!(message(json!({ "path": null })), "Invalid params: missing field `path`");
         assert_eq!(message(json!({ "path": 1 })), "Invalid params: `path`: invalid type: integer `1`, expected a string");
         let flag = "Invalid params: `all`: invalid type: string \"yes\", expected a boolean";
@@ -201,6 +222,16 @@ mod tests {
 
         let error = parse::<NoArguments>(Some(object(json!({ "file": null })))).unwrap_err();
         assert_eq!(error.to_string(), "Invalid params: unknown field `file`, there are no fields");
+    }
+
+    #[test]
+    fn an_argument_that_is_nested_too_deep_is_named_with_its_position() {
+        let nested = "Invalid params: unknown field `input`; put `path` directly into `params.arguments`";
+        assert_eq!(message(json!({ "input": { "path": "a" } })), nested);
+        assert_eq!(message(json!({ "limit": 1, "input": { "path": "a" } })), nested);
+        let unknown = "Invalid params: unknown field `input`, expected one of `path`, `all`, `limit`, `from`";
+        assert_eq!(message(json!({ "path": "a", "input": { "path": "a" } })), unknown);
+        assert_eq!(message(json!({ "path": "a", "input": { "x": 1 } })), unknown);
     }
 
     #[test]

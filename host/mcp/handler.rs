@@ -7,8 +7,9 @@ use super::{
     client_session::{ClientSession, has_session},
     docs_resources,
     file_job::FileJob,
-    file_resources, prompts,
+    file_resources, large_response, prompts,
     request::{Request, busy, internal_error},
+    response_size,
     subscriptions::FileChanges,
     tenant::Tenant,
     tools::{DocsTool, FileTool, execute_script},
@@ -23,6 +24,7 @@ use rmcp::{
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
+use serde_json::Value;
 use std::{borrow::Cow, sync::Arc};
 
 /// The supported protocol revisions, with and without `initialize`.
@@ -81,8 +83,10 @@ impl ServerHandler for Handler {
 
     async fn call_tool(&self, call: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
         if let (Some(tool), Some(sdk)) = (DocsTool::find(&call.name), &self.tenant.state.sdk) {
-            self.tenant.check_rate_limit().map_err(busy)?;
-            return Ok(tool.call(sdk, call.arguments).into());
+            let inline = self.tenant.state.inline;
+            let result = self.tenant.run_docs_job(sdk, move |sdk| tool.call(sdk, call.arguments, inline)).await.map_err(busy)?;
+            large_response::announce(&context, response_size::of_tool_result(&result));
+            return Ok(result.into());
         }
         let request = self.request(context);
         // A separate task turns a panic into an error response.
@@ -96,7 +100,13 @@ impl ServerHandler for Handler {
             _ => return Err(invalid_params(&format!("`name`: unknown tool `{}`; see tools/list", truncate(&call.name)))),
         };
         match task {
-            Ok(task) => task.await.unwrap_or_else(|_| Err(internal_error())).map(CallToolResponse::from),
+            Ok(task) => {
+                let mut result = task.await.unwrap_or_else(|_| Err(internal_error()))?;
+                if !self.tenant.state.resource_links {
+                    result.content.retain(|block| block.as_resource_link().is_none());
+                }
+                Ok(result.into())
+            }
             Err(invalid) => Ok(invalid.into_result().into()),
         }
     }
@@ -107,18 +117,21 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = params.and_then(|params| params.cursor);
-        let mut resources = match &self.tenant.state.sdk {
-            Some(sdk) if cursor.is_none() => docs_resources::list(sdk),
-            _ => Vec::new(),
-        };
-        if self.tenant.io.is_none() && !resources.is_empty() {
-            return Ok(ListResourcesResult::with_all_items(resources));
+        let sdk = self.tenant.state.sdk.clone().filter(|_| cursor.is_none());
+        if let (None, Some(sdk)) = (&self.tenant.io, &sdk) {
+            let resources = self.tenant.run_docs_job(sdk, docs_resources::list).await.map_err(busy)?;
+            if !resources.is_empty() {
+                return Ok(ListResourcesResult::with_all_items(resources));
+            }
         }
-        let job = FileJob::new(0, move |io, is_wanted| file_resources::list(&io.files, cursor.as_deref(), is_wanted));
-        let mut page = self.request(context).run_file_job(job).await??;
-        resources.append(&mut page.resources);
-        page.resources = resources;
-        Ok(page)
+        let job = FileJob::new(0, move |io, is_wanted| {
+            let mut page = file_resources::list(&io.files, cursor.as_deref(), is_wanted)?;
+            let mut resources = sdk.as_deref().map(docs_resources::list).unwrap_or_default();
+            resources.append(&mut page.resources);
+            page.resources = resources;
+            Ok(page)
+        });
+        self.request(context).run_file_job(job).await?
     }
 
     async fn list_resource_templates(
@@ -155,11 +168,15 @@ impl ServerHandler for Handler {
         if let Some(sdk) = &self.tenant.state.sdk
             && params.uri.starts_with(docs_resources::SCHEME)
         {
-            self.tenant.check_rate_limit().map_err(busy)?;
-            return docs_resources::read(sdk, &params.uri).map(ReadResourceResponse::from);
+            let read = self.tenant.run_docs_job(sdk, move |sdk| docs_resources::read(sdk, &params.uri)).await.map_err(busy)?;
+            large_response::announce(&context, read.as_ref().map_or(0, response_size::of_resource));
+            return read.map(ReadResourceResponse::from);
         }
         let job = FileJob::new(0, move |io, _| file_resources::read(&io.files, &params.uri));
-        self.request(context).run_file_job(job).await?.map(ReadResourceResponse::from)
+        let request = self.request(context);
+        let read = request.run_file_job(job).await?;
+        large_response::announce(&request.context, read.as_ref().map_or(0, response_size::of_resource));
+        read.map(ReadResourceResponse::from)
     }
 
     async fn subscribe(&self, params: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
@@ -178,6 +195,7 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.tenant.check_rate_limit().map_err(busy)?;
         self.tenant.file_changes.listen(context, &self.tenant.state.drain).await
     }
 
@@ -199,7 +217,7 @@ impl ServerHandler for Handler {
             "initialize" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" if !has_session(&context) => {
                 Err(method_not_found())
             }
-            "tools/call" => Err(invalid_params("`name` must be a string and `arguments` an object")),
+            "tools/call" => Err(invalid_params(malformed_call(request.params.as_ref()))),
             "resources/read" | "resources/subscribe" | "resources/unsubscribe" => Err(invalid_params("`uri` must be a string")),
             "logging/setLevel" => Err(invalid_params("`level` must be a log level of the protocol")),
             "prompts/get" => Err(invalid_params("`name` must be a string and `arguments` an object of strings")),
@@ -207,6 +225,18 @@ impl ServerHandler for Handler {
             "initialize" => Err(invalid_params("`protocolVersion`, `capabilities` and `clientInfo` are required")),
             _ => Err(method_not_found()),
         }
+    }
+}
+
+/// Returns what is wrong with the parameters of a `tools/call` request.
+fn malformed_call(params: Option<&Value>) -> &'static str {
+    let field = |name| params.and_then(|params| params.get(name));
+    if !field("name").is_some_and(Value::is_string) {
+        "`params.name` must be a string, the name of a tool"
+    } else if field("arguments").is_some_and(|arguments| !arguments.is_object()) {
+        "`params.arguments` must be an object"
+    } else {
+        "`params` has a field of the wrong type; it takes `name`, `arguments` and `_meta`"
     }
 }
 

@@ -1,10 +1,10 @@
-//! Results and logs that are too large for the context of a model. The model gets the head and the tail, and the whole is saved as a file
-//! in the io directory.
+//! Results, logs and lists of files that are too large for the context of a model. The model gets the head and the tail, and the whole is
+//! saved as a file in the io directory.
 
 use crate::{
     Outcome,
     engine::IoOptions,
-    files::{FileError, WriteMode},
+    files::{FileError, FileKind, TouchedFile, WriteMode},
     random::random,
 };
 use serde_json::value::{RawValue, to_raw_value};
@@ -16,12 +16,21 @@ pub const DEFAULT_INLINE: usize = 24 << 10;
 /// The directory for saved outputs.
 const DIRECTORY: &str = "outputs";
 
+/// The number of saved outputs. The oldest are removed before new ones are saved, so that a model does not fill the disk by accident.
+const MAX_SAVED: usize = 100;
+
+/// The parts that are saved, with the extensions of their files.
+const SAVED: [(&str, &str); 4] = [("result", "json"), ("result", "txt"), ("logs", "txt"), (FILES, "json")];
+
+/// The key of the list of files in the outcome.
+pub const FILES: &str = "files_touched";
+
 /// The names of saved files, by the part of the outcome that they contain.
 pub type SavedOutputs = BTreeMap<&'static str, String>;
 
 /// A part of an outcome that is too large to be shown completely.
 pub struct LargePart {
-    /// The key in the outcome: `result` or `logs`.
+    /// The key in the outcome: `result`, `logs` or `files_touched`.
     key: &'static str,
     extension: &'static str,
     contents: String,
@@ -45,6 +54,11 @@ impl LargePart {
         if outcome.logs.iter().map(|line| json_size(line)).sum::<usize>() > inline {
             parts.push(Self { key: "logs", extension: "txt", contents: outcome.logs.join("\n") });
         }
+        if let Ok(contents) = serde_json::to_string(&outcome.files_touched)
+            && contents.len() > inline
+        {
+            parts.push(Self { key: FILES, extension: "json", contents });
+        }
         parts
     }
 
@@ -59,8 +73,15 @@ impl LargePart {
         io.files.write(&path, self.contents.as_bytes(), WriteMode::Create, &mut io.write_budget()).map(|written| written.name)
     }
 
-    /// Replaces the part in the outcome by its head and tail. `saved` is the name of its file, or the reason why there is none.
+    /// Replaces the part in the outcome by its head and tail, or a list of files by its first ones. `saved` is the name of its file, or the reason why there is none.
     pub fn shorten(&self, outcome: &mut Outcome, inline: usize, saved: Option<&Result<String, String>>) {
+        if !outcome.truncated.contains(&self.key) {
+            outcome.truncated.push(self.key);
+        }
+        if self.key == FILES {
+            outcome.files_touched.truncate(files_that_fit(&outcome.files_touched, inline));
+            return;
+        }
         let (head, tail) = head_and_tail(&self.contents, inline / 2);
         let name = if self.key == "logs" { "log" } else { self.key };
         let omitted = self.contents.len() - head.len() - tail.len();
@@ -77,15 +98,43 @@ impl LargePart {
         } else {
             outcome.result = Ok(to_raw_value(&format!("{head}\n{note}\n{tail}")).unwrap_or_else(|_| RawValue::NULL.to_owned()));
         }
-        if !outcome.truncated.contains(&self.key) {
-            outcome.truncated.push(self.key);
-        }
     }
 
     /// Returns the key of the part in the outcome.
     pub fn key(&self) -> &'static str {
         self.key
     }
+}
+
+/// Removes the oldest saved outputs, so that `new` ones can be added. Returns the names of the removed files. Blocks.
+///
+/// Removes only files whose names have the form that [`LargePart::save`] generates.
+pub fn remove_oldest(io: &IoOptions, new: usize) -> Vec<String> {
+    let mut saved = io.files.list(DIRECTORY).unwrap_or_default();
+    saved.retain(|file| file.kind == FileKind::File && is_generated(&file.name));
+    saved.sort_by(|first, second| (first.modified, &first.name).cmp(&(second.modified, &second.name)));
+    saved.truncate(saved.len().saturating_sub(MAX_SAVED.saturating_sub(new)));
+    saved.iter().filter_map(|file| io.files.remove(&format!("{DIRECTORY}/{}", file.name)).ok()).collect()
+}
+
+/// Returns `true` for a name such as `result-5f0c21aa.json`.
+fn is_generated(name: &str) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    SAVED.iter().any(|(key, extension)| {
+        let number = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('-')).and_then(|rest| rest.strip_suffix(extension));
+        let number = number.and_then(|rest| rest.strip_suffix('.'));
+        number.is_some_and(|number| number.len() == 8 && number.bytes().all(is_digit))
+    })
+}
+
+/// Returns the number of files at the start of a list whose JSON has at most `inline` bytes.
+fn files_that_fit(files: &[TouchedFile], inline: usize) -> usize {
+    let mut size = 2;
+    let fits = |file: &&TouchedFile| {
+        size += serde_json::to_string(file).map_or(inline, |json| json.len() + 1);
+        size <= inline
+    };
+    files.iter().take_while(fits).count()
 }
 
 /// Returns the start and the end of a text, each of at most `max` bytes as JSON. Both consist of whole lines unless that would halve
@@ -131,7 +180,29 @@ fn escaped_size(character: char) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{head_and_tail, json_size};
+    use super::{head_and_tail, is_generated, json_size};
+
+    #[test]
+    fn only_names_of_saved_outputs_are_generated() {
+        for name in ["result-0123abcd.json", "result-0123abcd.txt", "logs-ffffffff.txt", "files_touched-00000000.json"] {
+            assert!(is_generated(name), "{name}");
+        }
+        for name in [
+            "result-0123abc.json",
+            "result-0123abcde.json",
+            "result-0123ABCD.json",
+            "result-0123abcdjson",
+            "result-0123abcd.json.txt",
+            "logs-ffffffff.json",
+            "report-0123abcd.json",
+            "result-.json",
+            "my-result-0123abcd.json",
+            "result",
+            "",
+        ] {
+            assert!(!is_generated(name), "{name}");
+        }
+    }
 
     #[test]
     fn head_and_tail_are_whole_lines_or_characters() {

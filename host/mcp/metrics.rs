@@ -37,6 +37,8 @@ pub struct Metrics {
     waiting: Gauge,
     /// The number of open connections.
     pub connections: Gauge,
+    /// The number of tenants in memory.
+    pub tenants: Gauge,
 }
 
 impl Default for Metrics {
@@ -51,6 +53,7 @@ impl Default for Metrics {
             running: Gauge::default(),
             waiting: Gauge::default(),
             connections: Gauge::default(),
+            tenants: Gauge::default(),
             registry: Registry::default(),
         };
         registry.register("runs", "Finished runs by outcome", metrics.runs.clone());
@@ -61,6 +64,7 @@ impl Default for Metrics {
         registry.register("runs_running", "Running runs", metrics.running.clone());
         registry.register("runs_waiting", "Runs in the queue", metrics.waiting.clone());
         registry.register("connections", "Open connections", metrics.connections.clone());
+        registry.register("tenants", "Tenants in memory", metrics.tenants.clone());
         Self { registry, ..metrics }
     }
 }

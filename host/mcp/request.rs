@@ -5,14 +5,16 @@ use super::{
     client_session::{ClientSession, has_session},
     file_job::FileJob,
     handler::method_not_found,
-    large_output::{LargePart, SavedOutputs},
+    large_output::{self, LargePart, SavedOutputs},
+    large_response::{self, LARGE_RESPONSE},
+    response_size,
     run_notifications::{NotificationSink, RequestStream, RunNotifications},
     script_result,
     tenant::{RequestRejected, Tenant},
     tools::{ToolOutput, execute_script},
 };
 use crate::{
-    Outcome, RunOptions, Script,
+    Outcome, Run, RunOptions, Script,
     engine::{Listener, RunRejected},
     files::FileError,
     sdk::Session,
@@ -27,6 +29,9 @@ use tokio_util::sync::CancellationToken;
 
 /// The JSON-RPC error code for a request that the client can retry.
 const BUSY: ErrorCode = ErrorCode(-32000);
+
+/// The approximate size of a file in `files_touched`, without its name, in bytes.
+const FILE_ENTRY_BYTES: usize = 64;
 
 /// One request of a client.
 pub struct Request {
@@ -74,40 +79,66 @@ impl Request {
             Ok(run) => run,
             Err(rejected) => return rejected_run(rejected),
         };
-        script_result::reject_deep_result(&mut run.outcome);
-        let outputs = self.shorten_outputs(&mut run.outcome, &cancellation).await;
+        let parts;
+        (run, parts) = self.find_large_parts(run).await?;
+        let touched: Vec<String> = run.outcome.files_touched.iter().map(|file| file.name.clone()).collect();
+        let (outputs, removed) = self.shorten_outputs(&mut run.outcome, parts, &cancellation).await;
         // A client that cancelled the request expects no notifications.
         if !cancellation.is_cancelled() {
             if let Some(notifications) = &notifications {
                 notifications.finish(forward).await;
             }
-            let touched = run.outcome.files_touched.iter().map(|file| &file.name);
-            let names: Vec<&str> = touched.chain(outputs.values()).map(String::as_str).collect();
+            let names: Vec<&str> = touched.iter().chain(outputs.values()).chain(&removed).map(String::as_str).collect();
             self.notify_changes(&names).await;
         }
-        Ok(script_result::of_run(&run, &outputs))
+        let touched = touched.len();
+        if outcome_size(&run.outcome) < LARGE_RESPONSE {
+            return Ok(script_result::of_run(&run, touched, &outputs));
+        }
+        large_response::announce(&self.context, LARGE_RESPONSE);
+        state.spawn_blocking(move || script_result::of_run(&run, touched, &outputs)).await.map_err(|_| internal_error())
     }
 
-    /// Saves a large result and a large log as files, and replaces them by their heads and tails.
-    async fn shorten_outputs(&self, outcome: &mut Outcome, cancellation: &CancellationToken) -> SavedOutputs {
+    /// Rejects a result that is nested too deep, and returns the parts of the outcome that are too large to be shown completely.
+    async fn find_large_parts(&self, mut run: Run) -> Result<(Run, Vec<LargePart>), ErrorData> {
         let inline = self.tenant.state.inline;
-        let parts = Arc::new(LargePart::find(outcome, inline));
+        let is_large = outcome_size(&run.outcome) >= LARGE_RESPONSE;
+        let find = move || {
+            script_result::reject_deep_result(&mut run.outcome);
+            let parts = LargePart::find(&run.outcome, inline);
+            (run, parts)
+        };
+        if is_large { self.tenant.state.spawn_blocking(find).await.map_err(|_| internal_error()) } else { Ok(find()) }
+    }
+
+    /// Saves a large result, a large log and a long list of files as files, and shortens them in the outcome. Returns the names of the new
+    /// files, and those of old ones that were removed for them.
+    async fn shorten_outputs(
+        &self,
+        outcome: &mut Outcome,
+        parts: Vec<LargePart>,
+        cancellation: &CancellationToken,
+    ) -> (SavedOutputs, Vec<String>) {
+        let inline = self.tenant.state.inline;
+        let parts = Arc::new(parts);
         if parts.is_empty() {
-            return SavedOutputs::new();
+            return (SavedOutputs::new(), Vec::new());
         }
         let saving = Arc::clone(&parts);
         let job = FileJob::new(parts.iter().map(LargePart::size).sum(), move |io, _| {
-            saving.iter().map(|part| part.save(io).map_err(|error| error.to_string())).collect::<Vec<_>>()
+            let removed = large_output::remove_oldest(io, saving.len());
+            let saved: Vec<_> = saving.iter().map(|part| part.save(io).map_err(|error| error.to_string())).collect();
+            (saved, removed)
         });
-        let saved = match self.tenant.run_part_of_request(job, cancellation.clone()).await {
+        let (saved, removed) = match self.tenant.run_part_of_request(job, cancellation.clone()).await {
             Ok(saved) => saved.unwrap_or_default(),
-            Err(rejected) => vec![Err(rejected.to_string()); parts.len()],
+            Err(rejected) => (vec![Err(rejected.to_string()); parts.len()], Vec::new()),
         };
         for (index, part) in parts.iter().enumerate() {
             part.shorten(outcome, inline, saved.get(index));
         }
         let keys = parts.iter().map(LargePart::key);
-        keys.zip(saved).filter_map(|(key, saved)| saved.ok().map(|name| (key, name))).collect()
+        (keys.zip(saved).filter_map(|(key, saved)| saved.ok().map(|name| (key, name))).collect(), removed)
     }
 
     /// Runs the job of a file tool.
@@ -119,7 +150,9 @@ impl Request {
         if let Some(name) = &output.changed_file {
             self.notify_changes(&[name]).await;
         }
-        Ok(output.into_result())
+        let result = output.into_result();
+        large_response::announce(&self.context, response_size::of_tool_result(&result));
+        Ok(result)
     }
 
     /// Runs a file job until it ends or the client cancels the request.
@@ -157,6 +190,14 @@ impl Request {
     }
 }
 
+/// Returns the approximate size of an outcome in bytes.
+fn outcome_size(outcome: &Outcome) -> usize {
+    let result = outcome.result.as_ref().map_or(0, |json| json.get().len());
+    let logs: usize = outcome.logs.iter().map(String::len).sum();
+    let files: usize = outcome.files_touched.iter().map(|file| FILE_ENTRY_BYTES + file.name.len()).sum();
+    result + logs + files
+}
+
 /// Returns a failed result for a mistake of the model, which it can correct, and a protocol error for everything else.
 fn rejected_run(rejected: RequestRejected) -> Result<CallToolResult, ErrorData> {
     match rejected {
@@ -164,14 +205,16 @@ fn rejected_run(rejected: RequestRejected) -> Result<CallToolResult, ErrorData> 
             Ok(InvalidArgument(format!("`script`: {rejected}")).into_result())
         }
         RequestRejected::Run(RunRejected::Limit(limit)) => Ok(InvalidArgument(format!("`timeout_ms`: {limit}")).into_result()),
-        RequestRejected::Failed(_) => Err(internal_error()),
         other => Err(busy(other)),
     }
 }
 
-/// Returns a retryable "busy" error.
+/// Returns a retryable "busy" error, or the error for a failure of the server.
 pub fn busy(rejected: RequestRejected) -> ErrorData {
-    ErrorData::new(BUSY, rejected.to_string(), None)
+    match rejected {
+        RequestRejected::Failed(_) => internal_error(),
+        other => ErrorData::new(BUSY, other.to_string(), None),
+    }
 }
 
 /// Returns the error for a failure of the server. It contains no details, because they may be secret.

@@ -25,7 +25,7 @@ pub fn of_input<T: JsonSchema>() -> JsonObject {
     object
 }
 
-/// Removes what a model does not need: integer formats, `null` as a second type, `null` defaults, and the period at the end of a doc
+/// Removes what a model does not need or a client does not support: `additionalProperties`, integer formats, `null` as a second type, `null` defaults, and the period at the end of a doc
 /// comment. Optional properties are not in `required`, and `null` counts as absent.
 #[derive(Clone)]
 struct Simplify;
@@ -37,6 +37,8 @@ impl Transform for Simplify {
         if object.remove("format").is_some() {
             object.remove("minimum");
         }
+        // Some clients reject a schema with it. Unknown arguments are rejected in any case.
+        object.remove("additionalProperties");
         if object.get("default").is_some_and(Value::is_null) {
             object.remove("default");
         }
@@ -100,10 +102,9 @@ mod tests {
                 "mode": { "type": "string", "enum": ["create", "append"] },
             },
             "required": ["path"],
-            "additionalProperties": false,
         });
         assert_eq!(Value::Object(of_input::<Input>()), expected);
-        let expected = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+        let expected = json!({ "type": "object", "properties": {} });
         assert_eq!(Value::Object(of_input::<NoInput>()), expected);
     }
 }

@@ -16,7 +16,7 @@ const RECEIPT_KEY: &str = "toolscript/receipt";
 /// The maximum nesting of a result. Many JSON parsers stop at 128 levels for the whole message.
 const MAX_DEPTH: usize = 100;
 
-/// The maximum number of file links in one result. The outcome lists all files.
+/// The maximum number of file links in one result. The outcome lists more files.
 const MAX_LINKS: usize = 100;
 
 /// Returns the JSON Schema of an outcome. Written by hand, because [`Outcome`] serializes one of `result` and `error`.
@@ -29,7 +29,9 @@ pub fn schema() -> JsonObject {
             "error": { "type": "object", "properties": { "kind": { "type": "string" }, "message": { "type": "string" } } },
             "logs": lines,
             "files_touched": { "type": "array", "items": { "type": "object", "required": ["name", "op"] } },
+            "files_touched_count": { "type": "integer" },
             "truncated": lines,
+            "replaced": lines,
             "outputs": { "type": "object" },
         },
         "required": ["logs", "files_touched"],
@@ -39,9 +41,11 @@ pub fn schema() -> JsonObject {
 /// Returns the outcome as structured content and as text, with links to the written files. The receipt is in `_meta`, which no model
 /// reads.
 ///
-/// The text of a failed run begins with its message, so that the rest does not repeat the error.
-pub fn of_run(run: &Run, outputs: &SavedOutputs) -> CallToolResult {
+/// The text of a failed run begins with its message, so that the rest does not repeat the error. `touched` is the number of all files
+/// that the run touched, shown if the outcome does not list all of them.
+pub fn of_run(run: &Run, touched: usize, outputs: &SavedOutputs) -> CallToolResult {
     let outcome = &run.outcome;
+    let files_touched_count = (touched > outcome.files_touched.len()).then_some(touched);
     let mut result = CallToolResult::default();
     let mut structure = serde_json::Map::new();
     match &outcome.result {
@@ -56,8 +60,14 @@ pub fn of_run(run: &Run, outputs: &SavedOutputs) -> CallToolResult {
     result.is_error = Some(outcome.result.is_err());
     structure.insert("logs".into(), json!(outcome.logs));
     structure.insert("files_touched".into(), json!(outcome.files_touched));
+    if let Some(count) = files_touched_count {
+        structure.insert("files_touched_count".into(), json!(count));
+    }
     if !outcome.truncated.is_empty() {
         structure.insert("truncated".into(), json!(outcome.truncated));
+    }
+    if !outcome.replaced.is_empty() {
+        structure.insert("replaced".into(), json!(outcome.replaced));
     }
     if !outputs.is_empty() {
         structure.insert("outputs".into(), json!(outputs));
@@ -66,7 +76,9 @@ pub fn of_run(run: &Run, outputs: &SavedOutputs) -> CallToolResult {
         result: outcome.result.as_deref().ok(),
         logs: &outcome.logs,
         files_touched: &outcome.files_touched,
+        files_touched_count,
         truncated: &outcome.truncated,
+        replaced: &outcome.replaced,
         outputs,
     });
     result.content.extend(text.ok().filter(|text| text != "{}").map(ContentBlock::text));
@@ -89,8 +101,12 @@ struct Text<'a> {
     logs: &'a [String],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     files_touched: &'a [TouchedFile],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files_touched_count: Option<usize>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     truncated: &'a [&'static str],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    replaced: &'a [String],
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     outputs: &'a SavedOutputs,
 }

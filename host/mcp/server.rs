@@ -11,8 +11,11 @@ use super::{
     tenant::Tenant,
 };
 use crate::{Engine, Limits, engine::IoOptions, sdk::Sdk};
-use std::{fmt, sync::Arc};
-use tokio::{net::TcpListener, runtime::Handle};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+};
+use tokio::{net::TcpListener, runtime::Handle, sync::Semaphore};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// An MCP server. Cloning is cheap; clones share the same state.
@@ -29,6 +32,7 @@ pub struct McpServer {
 /// The defaults:
 /// - `limits`: [`Limits::default`]
 /// - `inline_limit`: 24 KiB
+/// - `resource_links`: off
 /// - no io directory: no file tools and no file resources
 /// - no `sdk`: no documentation tools
 /// - scripts run on the runtime that serves the clients
@@ -37,6 +41,7 @@ pub struct McpServerBuilder {
     engine: Engine,
     limits: Limits,
     inline: usize,
+    resource_links: bool,
     io: Option<IoOptions>,
     sdk: Option<Arc<Sdk>>,
     script_runtime: Option<Handle>,
@@ -48,7 +53,15 @@ impl McpServer {
     /// Scripts can call the functions of the engine, unless [`McpServerBuilder::sdk`] replaces them.
     #[must_use]
     pub fn builder(engine: Engine) -> McpServerBuilder {
-        McpServerBuilder { engine, limits: Limits::default(), inline: DEFAULT_INLINE, io: None, sdk: None, script_runtime: None }
+        McpServerBuilder {
+            engine,
+            limits: Limits::default(),
+            inline: DEFAULT_INLINE,
+            resource_links: false,
+            io: None,
+            sdk: None,
+            script_runtime: None,
+        }
     }
 
     /// Returns a router with these paths. You can serve it alone or merge it into your own router:
@@ -129,6 +142,14 @@ impl McpServerBuilder {
         self
     }
 
+    /// Adds a link to each written file to the results of tools. Off by default: some clients pass a link on to a model API that rejects
+    /// it. `files_touched` has the names of the files in any case.
+    #[must_use]
+    pub fn resource_links(mut self, enabled: bool) -> Self {
+        self.resource_links = enabled;
+        self
+    }
+
     /// Sets the io directory of scripts, file tools and resources.
     ///
     /// With [authentication](HttpOptions::with_auth), each tenant has a subdirectory of its own.
@@ -156,13 +177,17 @@ impl McpServerBuilder {
     #[must_use]
     pub fn build(self) -> McpServer {
         let shutdown = CancellationToken::new();
+        let file_job_threads = Arc::new(Semaphore::new(self.engine.concurrency()));
         let state = ServerState {
             engine: self.engine,
             limits: self.limits,
             inline: self.inline,
+            resource_links: self.resource_links,
             sdk: self.sdk,
             metrics: Metrics::default(),
+            cached_tools: Mutex::default(),
             script_runtime: self.script_runtime,
+            file_job_threads,
             active_runs: TaskTracker::new(),
             drain: shutdown.child_token(),
             shutdown,

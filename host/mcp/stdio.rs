@@ -12,7 +12,7 @@ use std::{
     task::{Context, Poll},
     time::Duration,
 };
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
 /// The time to send the last responses after a shutdown.
@@ -22,7 +22,9 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 /// message in bytes.
 pub async fn serve(handler: Handler, max_line: usize, shutdown: CancellationToken) -> Result<(), ServeError> {
     let (input, output) = stdio_pipes();
-    let input = CancelAtEnd { input, ended: shutdown.clone() };
+    let input_ended = CancellationToken::new();
+    let input = CancelAtEnd { input, ended: input_ended.clone(), shutdown: shutdown.clone() };
+    let output = DiscardAtEnd { output, ended: input_ended };
     let transport = AsyncRwTransport::<RoleServer, _, _>::new(input, output).with_max_line_length(max_line);
     let service = match handler.serve_with_ct(transport, shutdown.child_token()).await {
         Ok(service) => service,
@@ -43,11 +45,12 @@ pub async fn serve(handler: Handler, max_line: usize, shutdown: CancellationToke
     Ok(())
 }
 
-/// A reader that cancels a token when its input ends. At the end of the input rmcp waits for running requests, so they must be
+/// A reader that cancels two tokens when its input ends. At the end of the input rmcp waits for running requests, so they must be
 /// cancelled.
 struct CancelAtEnd<R> {
     input: R,
     ended: CancellationToken,
+    shutdown: CancellationToken,
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for CancelAtEnd<R> {
@@ -60,8 +63,31 @@ impl<R: AsyncRead + Unpin> AsyncRead for CancelAtEnd<R> {
             Poll::Pending => false,
         };
         if at_end {
+            // In this order: the response to a cancelled request is discarded.
             self.ended.cancel();
+            self.shutdown.cancel();
         }
         polled
+    }
+}
+
+/// A writer that discards everything after the end of the input. A client that closed it is about to close the connection, and some
+/// clients fail on a message then.
+struct DiscardAtEnd<W> {
+    output: W,
+    ended: CancellationToken,
+}
+
+impl<W: AsyncWrite + Unpin> AsyncWrite for DiscardAtEnd<W> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if self.ended.is_cancelled() { Poll::Ready(Ok(bytes.len())) } else { Pin::new(&mut self.output).poll_write(context, bytes) }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.ended.is_cancelled() { Poll::Ready(Ok(())) } else { Pin::new(&mut self.output).poll_flush(context) }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.output).poll_shutdown(context)
     }
 }

@@ -27,6 +27,13 @@ const MAX_QUEUED_CHANGES: usize = 64;
 /// The maximum number of URIs that one client can subscribe to. The host stores a hash of each.
 const MAX_SUBSCRIPTIONS: usize = 1000;
 
+/// The maximum number of URIs in one `subscriptions/listen` request. If it has more, none is accepted: rmcp compares each of them with each
+/// accepted one.
+const MAX_REQUESTED_URIS: usize = 1000;
+
+/// The maximum number of URIs of one `subscriptions/listen` request that are accepted.
+const MAX_ACCEPTED_URIS: usize = 100;
+
 /// The maximum size of all URIs in one `subscriptions/listen` request, in bytes. The host stores them.
 const MAX_FILTER_BYTES: usize = 256 << 10;
 
@@ -160,7 +167,10 @@ impl FileChanges {
 
     /// Returns the part of a `subscriptions/listen` filter that the server accepts.
     pub fn accepted_filter(requested: &SubscriptionFilter) -> SubscriptionFilter {
-        let mut accepted = requested.clone();
+        let mut accepted = SubscriptionFilter::default();
+        accepted.tools_list_changed = requested.tools_list_changed;
+        accepted.prompts_list_changed = requested.prompts_list_changed;
+        accepted.resources_list_changed = requested.resources_list_changed;
         let mut remaining = MAX_FILTER_BYTES;
         let fits = |uri: &String| {
             remaining = remaining.saturating_sub(uri.len());
@@ -169,7 +179,8 @@ impl FileChanges {
         accepted.resource_subscriptions = requested
             .resource_subscriptions
             .as_ref()
-            .map(|uris| uris.iter().take(MAX_SUBSCRIPTIONS).filter_map(|uri| normalize(uri)).take_while(fits).collect());
+            .filter(|uris| uris.len() <= MAX_REQUESTED_URIS)
+            .map(|uris| uris.iter().take(MAX_ACCEPTED_URIS).filter_map(|uri| normalize(uri)).take_while(fits).collect());
         accepted
     }
 

@@ -1,17 +1,14 @@
 //! One tenant: the local client, or one authenticated user with files, a run quota and a rate limit of its own.
 
-use super::{file_job::FileJob, state::ServerState, subscriptions::FileChanges, tenant_limits::TenantLimits, tools};
+use super::{file_job::FileJob, state::ServerState, subscriptions::FileChanges, tenant_limits::TenantLimits};
 use crate::{
     Run, RunOptions, Script,
     engine::{IoOptions, RunQuota, RunRejected},
+    sdk::Sdk,
 };
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use rmcp::model::Tool;
-use std::{
-    num::NonZeroU32,
-    sync::{Arc, Mutex, PoisonError},
-    time::Instant,
-};
+use std::{num::NonZeroU32, sync::Arc, thread::available_parallelism, time::Instant};
 use tokio::{sync::Semaphore, task::JoinError};
 use tokio_util::sync::CancellationToken;
 
@@ -26,12 +23,12 @@ pub struct Tenant {
     pub state: Arc<ServerState>,
     pub io: Option<IoOptions>,
     pub file_changes: FileChanges,
-    /// The tool definitions, and the revision of the functions that they describe.
-    cached_tools: Mutex<Option<(u64, Arc<Vec<Tool>>)>>,
     /// Serializes file jobs: one at a time.
     file_job_slot: Arc<Semaphore>,
     /// Bounds the data of waiting file jobs.
     file_job_queue: Arc<Semaphore>,
+    /// Bounds the documentation lookups at the same time.
+    docs_slots: Arc<Semaphore>,
     run_quota: Option<RunQuota>,
     rate_limit: Option<(NonZeroU32, DefaultDirectRateLimiter)>,
 }
@@ -56,28 +53,40 @@ impl Tenant {
             state,
             io,
             file_changes: FileChanges::default(),
-            cached_tools: Mutex::default(),
             file_job_slot: Arc::new(Semaphore::new(1)),
             file_job_queue: Arc::new(Semaphore::new(FILE_JOB_PERMITS)),
+            docs_slots: Arc::new(Semaphore::new(if limits.is_some() { 1 } else { available_parallelism().map_or(1, usize::from) })),
             run_quota: limits.map(|limits| RunQuota::new(limits.concurrency, limits.queue_limit)),
             rate_limit: limits
                 .map(|limits| (limits.requests_per_minute, RateLimiter::direct(Quota::per_minute(limits.requests_per_minute)))),
         }
     }
 
-    /// Returns the tool definitions. They change when an upstream server changes its functions.
+    /// Returns the tool definitions.
     pub fn tools(&self) -> Arc<Vec<Tool>> {
-        let sdk = self.state.sdk.as_deref();
-        let revision = sdk.map_or(0, |sdk| sdk.revision());
-        let mut cached = self.cached_tools.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*cached {
-            Some((cached_revision, tools)) if *cached_revision == revision => Arc::clone(tools),
-            _ => {
-                let tools = Arc::new(tools::define_all(&self.state.limits, self.io.as_ref(), sdk));
-                *cached = Some((revision, Arc::clone(&tools)));
-                tools
-            }
-        }
+        self.state.tools(self.io.as_ref())
+    }
+
+    /// Looks something up in the documentation of functions, on a thread for such work: a search of a large specification takes long.
+    ///
+    /// # Errors
+    ///
+    /// When the rate limit is exceeded, or the lookup panicked.
+    pub async fn run_docs_job<R: Send + 'static>(
+        &self,
+        sdk: &Arc<Sdk>,
+        work: impl FnOnce(&Sdk) -> R + Send + 'static,
+    ) -> Result<R, RequestRejected> {
+        self.check_rate_limit()?;
+        // The semaphore is never closed.
+        let slot = Arc::clone(&self.docs_slots).acquire_owned().await.ok();
+        let sdk = Arc::clone(sdk);
+        let job = move || {
+            let result = work(&sdk);
+            drop(slot);
+            result
+        };
+        Ok(self.state.spawn_blocking(job).await?)
     }
 
     /// Runs a job on the files, on a thread that may block. Returns `None` if there are no files, the request was cancelled or the
@@ -114,7 +123,10 @@ impl Tenant {
             RequestRejected::FileQueueFull
         })?;
         let active = self.state.active_runs.token();
-        let slot = Arc::clone(&self.file_job_slot).acquire_owned();
+        let slot = async {
+            let slot = Arc::clone(&self.file_job_slot).acquire_owned().await;
+            (slot, Arc::clone(&self.state.file_job_threads).acquire_owned().await)
+        };
         let Some(slot) = cancellation.run_until_cancelled(slot).await else { return Ok(None) };
         let (timeout, shutdown) = (self.state.limits.timeout, self.state.shutdown.clone());
         let run = move || {
@@ -125,11 +137,7 @@ impl Tenant {
             result
         };
         // A search uses as much CPU time as a script, so it runs with the scripts.
-        let task = match &self.state.script_runtime {
-            Some(runtime) => runtime.spawn_blocking(run),
-            None => tokio::task::spawn_blocking(run),
-        };
-        Ok(task.await.ok())
+        Ok(self.state.spawn_blocking(run).await.ok())
     }
 
     /// Counts a request against the rate limit.

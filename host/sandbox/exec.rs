@@ -97,7 +97,7 @@ pub struct Execution {
 
 impl Execution {
     fn from_run(run: Run) -> Self {
-        let Outcome { result, logs, truncated, .. } = &run.outcome;
+        let Outcome { result, logs, truncated, replaced, .. } = &run.outcome;
         let mut output = String::new();
         let mut line = |text: &str| output.extend([text, "\n"]);
         logs.iter().for_each(|text| line(text));
@@ -109,6 +109,7 @@ impl Execution {
                 error.traceback.iter().flat_map(|traceback| traceback.lines()).for_each(|frame| line(&format!("  at {frame}")));
             }
         }
+        replaced.iter().for_each(|replacement| line(&format!("note: {replacement}")));
         let exit_code = result.as_ref().err().map_or(0, |error| error.kind.exit_code());
         Self { exit_code, truncated: !truncated.is_empty(), output, run: Some(run) }
     }

@@ -2,6 +2,8 @@
 //!
 //! Parsed values need many times the memory of their text, so the size is computed before a value is built.
 
+use super::validation::luau_path;
+use crate::functions::{Attachment, JsonValue};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
@@ -18,6 +20,23 @@ const SMALL_TEXT: usize = 256 << 10;
 /// The memory in bytes of a value, and of an object with its first fields, including the allocator's overhead.
 const VALUE_MEMORY: usize = 80;
 const OBJECT_MEMORY: usize = 640;
+
+/// Parses a value that must not contain bytes, because it is sent as text. `root` is its name in errors.
+pub fn parse_text(json: &JsonValue, root: &str) -> Result<Value, String> {
+    let value = parse(&json.text).map_err(|error| format!("{root}: {error}"))?;
+    match json.attachments.first() {
+        Some(attachment) => Err(contains_bytes(root, attachment, &value)),
+        None => Ok(value),
+    }
+}
+
+/// The error for bytes where only text can be sent.
+pub fn contains_bytes(root: &str, attachment: &Attachment, value: &Value) -> String {
+    format!(
+        "{root}{}: the bytes are not UTF-8; pass base64.encode(bytes) if the function expects base64",
+        luau_path(&attachment.pointer, value)
+    )
+}
 
 /// Parses a value. Returns an error if it would need too much memory.
 pub fn parse(json: &RawValue) -> Result<Value, String> {

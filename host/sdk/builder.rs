@@ -27,6 +27,9 @@ use tokio::time::timeout;
 /// The time that [`SdkBuilder::build`] waits for MCP servers. A server that takes longer is added when it is connected.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The time after which a message in the log says that a server is slow.
+const SILENT_TIME: Duration = Duration::from_secs(3);
+
 /// Collects APIs and MCP servers; see [`Sdk::builder`].
 #[derive(Debug, Default)]
 pub struct SdkBuilder {
@@ -59,6 +62,20 @@ pub enum Note {
         /// A sentence with the tool, its function name, and the tool that already has the preferred name.
         clash: String,
     },
+    /// A part of the specification of an API is invalid and is not used. The rest is.
+    ApiPartSkipped {
+        /// The name of the API.
+        api: String,
+        /// A sentence with the operation and the part.
+        part: String,
+    },
+    /// A tool of an MCP server has an invalid definition and is not used. The others are.
+    McpServerToolSkipped {
+        /// The name of the server.
+        server: String,
+        /// A sentence with the tool and the reason.
+        tool: String,
+    },
     /// The MCP server is not connected yet.
     McpServerStarting {
         /// The name of the server.
@@ -72,6 +89,8 @@ pub enum Note {
         reason: String,
         /// The cause. It may contain paths and URLs.
         cause: String,
+        /// A task keeps trying to connect. `false` if only other options can help.
+        is_retried: bool,
     },
 }
 
@@ -80,12 +99,18 @@ impl fmt::Display for Note {
         match self {
             Self::ApiNameClash { api, clash } => write!(formatter, "the API '{api}': {clash}"),
             Self::NoFunctions { api } => write!(formatter, "the API '{api}' has no functions"),
+            Self::ApiPartSkipped { api, part } => write!(formatter, "the API '{api}': {part}"),
+            Self::McpServerToolSkipped { server, tool } => write!(formatter, "the MCP server '{server}': {tool}"),
             Self::McpServerNameClash { server, clash } => write!(formatter, "the MCP server '{server}': {clash}"),
             Self::McpServerStarting { server } => {
-                write!(formatter, "the MCP server '{server}' is still starting; its functions are added when it is connected")
+                write!(formatter, "the MCP server '{server}' is still starting; calls of its functions wait for it")
             }
-            Self::McpServerDown { server, reason, cause } => {
-                write!(formatter, "the MCP server '{server}' is down: {reason} ({cause}); it is retried in the background")
+            Self::McpServerDown { server, reason, cause, is_retried } => {
+                write!(formatter, "the MCP server '{server}' is down: {reason}")?;
+                if cause != reason {
+                    write!(formatter, " ({cause})")?;
+                }
+                formatter.write_str(if *is_retried { "; it is retried in the background" } else { "" })
             }
         }
     }
@@ -144,6 +169,7 @@ impl SdkBuilder {
         for (name, options) in self.apis {
             let api = load_api(&name, options, &self.frozen_params).await.map_err(|reason| SdkError::Api { name, reason })?;
             sdk.notes.extend(api.clashes.iter().map(|clash| Note::ApiNameClash { api: api.name.clone(), clash: clash.clone() }));
+            sdk.notes.extend(api.skipped.iter().map(|part| Note::ApiPartSkipped { api: api.name.clone(), part: part.clone() }));
             if api.operations.is_empty() {
                 sdk.notes.push(Note::NoFunctions { api: api.name.clone() });
             }
@@ -151,12 +177,26 @@ impl SdkBuilder {
         }
         let connecting = sdk.servers.iter().map(|server| async move {
             let name = || server.name.clone();
-            match timeout(STARTUP_TIMEOUT, server.wait_for_connection()).await {
+            let connected = async {
+                if let Ok(connected) = timeout(SILENT_TIME, server.wait_for_connection()).await {
+                    return connected;
+                }
+                tracing::warn!(server = server.name, "waiting for an MCP server to start");
+                server.wait_for_connection().await
+            };
+            match timeout(STARTUP_TIMEOUT, connected).await {
                 Err(_) => vec![Note::McpServerStarting { server: name() }],
-                Ok(Err(failure)) => vec![Note::McpServerDown { server: name(), reason: failure.public, cause: failure.cause }],
+                Ok(Err(failure)) => vec![Note::McpServerDown {
+                    server: name(),
+                    reason: failure.public,
+                    cause: failure.cause,
+                    is_retried: !failure.is_permanent,
+                }],
                 Ok(Ok(())) => {
-                    let clashes = server.tools().clashes.clone();
-                    clashes.into_iter().map(|clash| Note::McpServerNameClash { server: name(), clash }).collect()
+                    let list = server.tools();
+                    let clashes = list.clashes.iter().map(|clash| Note::McpServerNameClash { server: name(), clash: clash.clone() });
+                    let skipped = list.skipped.iter().map(|tool| Note::McpServerToolSkipped { server: name(), tool: tool.clone() });
+                    clashes.chain(skipped).collect()
                 }
             }
         });
@@ -199,7 +239,13 @@ fn start_server(
             if !options.headers.is_empty() || secret.is_some() {
                 return invalid("headers, auth and auth_env require a url");
             }
-            Transport::Command { program, args: options.args, env: options.env, inherited_env: options.inherit_env }
+            Transport::Command {
+                program,
+                args: options.args,
+                directory: options.working_directory,
+                env: options.env,
+                inherited_env: options.inherit_env,
+            }
         }
         (None, Some(url)) => {
             if !(options.args.is_empty() && options.env.is_empty() && options.inherit_env.is_empty()) {
@@ -212,7 +258,7 @@ fn start_server(
                 return invalid("auth: the credential of an MCP server is a bearer token");
             }
             let headers = options.headers.iter().map(|(name, value)| header(name, value)).collect::<Result<_, _>>()?;
-            Transport::Http { url, headers, secret, egress: Egress::new(options.allow_private) }
+            Transport::Http { url, headers, secret, egress: Egress::without_decoding(options.allow_private) }
         }
         _ => return invalid("set either command or url"),
     };

@@ -1,6 +1,9 @@
 //! Documentation of the built-in functions of scripts: the sections of `docs/scripts.md`, which is the only source.
 
-use super::{docs, search::SearchIndex};
+use super::{
+    docs,
+    search::{Field, SearchEntry, SearchIndex},
+};
 use std::sync::OnceLock;
 
 const PAGE: &str = include_str!("../../docs/scripts.md");
@@ -22,6 +25,12 @@ impl BuiltIn {
     pub fn docs(&self) -> String {
         format!("{}\n{}", self.signature, self.description)
     }
+
+    fn search_entry(&self) -> SearchEntry {
+        let fields = [(Field::Name, &self.name), (Field::Summary, &self.summary), (Field::Description, &self.description)];
+        let fields = fields.map(|(field, text)| (field, text.clone())).to_vec();
+        SearchEntry { name: self.name.clone(), fields, actions: Vec::new(), method: None }
+    }
 }
 
 /// Returns the built-in of a name. A method has the name `handle:read`, whatever comes before the colon.
@@ -41,9 +50,7 @@ fn all() -> &'static (Vec<BuiltIn>, SearchIndex) {
     static ALL: OnceLock<(Vec<BuiltIn>, SearchIndex)> = OnceLock::new();
     ALL.get_or_init(|| {
         let built_ins = parse(PAGE);
-        let texts =
-            |built_in: &BuiltIn| vec![(built_in.name.clone(), 8.0), (built_in.summary.clone(), 4.0), (built_in.description.clone(), 1.0)];
-        let index = SearchIndex::new(built_ins.iter().map(|built_in| (built_in.name.clone(), texts(built_in))));
+        let index = SearchIndex::new(built_ins.iter().map(BuiltIn::search_entry));
         (built_ins, index)
     })
 }
@@ -90,7 +97,7 @@ fn built_in(signature: &str, section: &str) -> BuiltIn {
 
 /// Replaces links by their texts, and several empty lines by one.
 fn without_links(markdown: &str) -> String {
-    let mut text = String::with_capacity(markdown.len());
+    let mut text = String::new();
     let mut rest = markdown;
     while let Some((before, after)) = rest.split_once("](") {
         text.push_str(before);

@@ -52,9 +52,7 @@ impl Catalogue {
 
     /// Returns the functions that match words, best match first.
     pub fn search(&self, query: &str) -> Vec<&Arc<Function>> {
-        let index = self
-            .index
-            .get_or_init(|| SearchIndex::new(self.functions.iter().map(|function| (function.full_name(), function.search_texts()))));
+        let index = self.index.get_or_init(|| SearchIndex::new(self.functions.iter().map(|function| function.search_entry())));
         index.search(query).into_iter().filter_map(|position| self.functions.get(position)).collect()
     }
 }

@@ -5,6 +5,7 @@ use super::{docs, error::LookupError, function::Target};
 use super::{
     docs::{Signature, type_prefix},
     function::Function,
+    luau_types::Definition,
     provider::Sdk,
 };
 use std::fmt::Write as _;
@@ -19,13 +20,19 @@ const BUILT_IN_MEMBERS: &str = r#"    all: (calls: { { any } }, options: { error
     search: (query: string) -> { { name: string, summary: string } },
 "#;
 
+/// Returns Luau type definitions of the globals of scripts without functions.
+#[cfg(feature = "cli")]
+pub fn built_in_definitions() -> &'static str {
+    GLOBALS
+}
+
 impl Sdk {
     /// Returns the signatures and summaries of the functions of an API or MCP server.
     #[cfg(feature = "mcp")]
     pub(crate) fn signatures(&self, source: &str) -> Result<String, LookupError> {
         let functions = self.functions(Some(source), None)?;
         let lines = functions.iter().map(|function| format!("{}\n  {}\n", docs::signature(function), function.summary));
-        Ok(docs::truncate(lines.collect(), "(truncated; use search_docs to find functions)"))
+        Ok(docs::truncate(lines.collect(), docs::MAX_DOCS, "(truncated; use search_docs to find functions)"))
     }
 
     /// Returns the types that the functions of an API or MCP server use.
@@ -36,14 +43,14 @@ impl Sdk {
         for api in self.apis.iter().filter(|api| api.name == source) {
             let mut types = api.types();
             api.operations.values().for_each(|operation| drop(api.signature(operation, &mut types)));
-            text.push_str(&types.definitions(docs::MAX_DOCS));
+            text.extend(texts(types.definitions(docs::MAX_DOCS, true)));
         }
         for function in &functions {
             if let (Target::Tool(_, tool), true) = (&function.target, text.len() <= docs::MAX_DOCS) {
-                text.push_str(&tool.signature(&type_prefix(function), docs::MAX_DOCS).1);
+                text.extend(texts(tool.signature(&type_prefix(function), docs::MAX_DOCS, true).1));
             }
         }
-        Ok(docs::truncate(text, "(truncated; get_function_docs returns the types of one function)"))
+        Ok(docs::truncate(text, docs::MAX_DOCS, "(truncated; get_function_docs returns the types of one function)"))
     }
 
     /// Returns Luau type definitions of all functions and of the other globals of scripts, for a language server.
@@ -67,14 +74,14 @@ impl Sdk {
             let mut types = api.types();
             let functions = api.operations.values().map(|operation| (operation.name.as_str(), api.signature(operation, &mut types)));
             write(&api.name, functions.collect());
-            text.push_str(&types.definitions(usize::MAX));
+            text.extend(texts(types.definitions(usize::MAX, true)));
         }
         for server in &self.servers {
             let list = server.tools();
             let mut functions = Vec::new();
             for tool in &list.tools {
-                let (signature, definitions) = tool.signature(&type_prefix(&Function::from_tool(server, tool)), usize::MAX);
-                text.push_str(&definitions);
+                let (signature, definitions) = tool.signature(&type_prefix(&Function::from_tool(server, tool)), usize::MAX, true);
+                text.extend(texts(definitions));
                 functions.push((tool.name.as_str(), signature));
             }
             write(&server.name, functions);
@@ -82,4 +89,8 @@ impl Sdk {
         let _ = write!(text, "\ndeclare sdk: {{\n{members}{short_names}}}\n");
         text
     }
+}
+
+fn texts(definitions: Vec<Definition>) -> impl Iterator<Item = String> {
+    definitions.into_iter().filter_map(|definition| definition.text)
 }

@@ -7,7 +7,7 @@ use crate::functions::ResponseBudget;
 use reqwest::{
     Client, Request,
     dns::{Addrs, Name, Resolve, Resolving},
-    header::HeaderMap,
+    header::{CONTENT_ENCODING, HeaderMap},
     redirect::Policy,
 };
 use rmcp::transport::streamable_http_client::StreamableHttpError;
@@ -23,15 +23,25 @@ use url::{Host, Url};
 /// The time to connect. The timeout of the script bounds the whole call.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The length in characters of an encoding in an error message.
+const MAX_ENCODING: usize = 40;
+
 /// The host is, or resolves to, a private or loopback address.
 #[derive(Debug, thiserror::Error)]
-#[error("the server has a private address; set allow_private = true to allow it")]
-pub struct PrivateAddress;
+#[error("has a private address; set allow_private = true to allow it")]
+struct PrivateAddress;
+
+/// The name of the host has no address.
+#[derive(Debug, thiserror::Error)]
+#[error("its name can't be resolved")]
+struct UnknownHost;
 
 /// The HTTP client of one API or MCP server.
 pub struct Egress {
     client: OnceLock<Option<Client>>,
     allow_private: bool,
+    /// Compressed responses are decoded.
+    is_decoding: bool,
 }
 
 /// The response to a request.
@@ -42,8 +52,14 @@ pub struct Response {
 }
 
 impl Egress {
+    /// Creates a client for [`send`](Self::send), which bounds the size of decoded responses.
     pub fn new(allow_private: bool) -> Self {
-        Self { client: OnceLock::new(), allow_private }
+        Self { client: OnceLock::new(), allow_private, is_decoding: true }
+    }
+
+    /// Creates a client for a protocol on top of HTTP. It does not decode responses, because nothing would bound their size.
+    pub fn without_decoding(allow_private: bool) -> Self {
+        Self { is_decoding: false, ..Self::new(allow_private) }
     }
 
     /// Returns the client, for a protocol on top of HTTP. Check the host with [`check_host`](Self::check_host) first.
@@ -53,34 +69,44 @@ impl Egress {
         let create = || {
             let mut builder = Client::builder().redirect(Policy::none()).no_proxy().connect_timeout(CONNECT_TIMEOUT);
             builder = builder.user_agent(concat!("toolscript/", env!("CARGO_PKG_VERSION")));
-            if !self.allow_private {
-                builder = builder.dns_resolver(Arc::new(PublicResolver));
+            if !self.is_decoding {
+                builder = builder.no_brotli().no_deflate().no_gzip();
             }
+            builder = builder.dns_resolver(Arc::new(CheckedResolver { allow_private: self.allow_private }));
             builder.build().inspect_err(|error| tracing::error!(%error, "can't create the HTTP client")).ok()
         };
         self.client.get_or_init(create).clone().ok_or_else(|| "the host can't create an HTTP client".into())
     }
 
-    /// Sends a request and reads the response within the budget. An error is the message for the script.
+    /// Sends a request and reads the response within the budget, which counts decompressed bytes. An error is the message for the script.
     pub async fn send(&self, request: Request, budget: &ResponseBudget) -> Result<Response, String> {
-        self.check_host(request.url())?;
+        self.check_host(request.url()).map_err(|reason| format!("the server {reason}"))?;
         let mut response = self.client()?.execute(request).await.map_err(|error| public_message(&error))?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let mut body = Vec::new();
+        let encoding = unknown_encoding(&headers);
         while let Some(chunk) = response.chunk().await.map_err(|error| public_message(&error))? {
+            match &encoding {
+                Some(encoding) if status < 400 => {
+                    return Err(format!("the response has the content encoding '{encoding}', which is not supported"));
+                }
+                // The status says more than the bytes.
+                Some(_) => break,
+                None => {}
+            }
             budget.reserve(chunk.len())?;
             body.extend_from_slice(&chunk);
         }
         Ok(Response { status, headers, body })
     }
 
-    /// Checks a host that is an IP address, because the resolver only sees host names.
+    /// Checks a host that is an IP address, because the resolver only sees host names. The subject of the error is the server.
     pub fn check_host(&self, url: &Url) -> Result<(), String> {
         let ip = match url.host() {
             Some(Host::Ipv4(ip)) => IpAddr::from(ip),
             Some(Host::Ipv6(ip)) => IpAddr::from(ip),
             Some(Host::Domain(_)) => return Ok(()),
-            None => return Err("the URL of the server has no host".into()),
+            None => return Err("has no host in its URL".into()),
         };
         if self.allow_private || is_public(ip) { Ok(()) } else { Err(PrivateAddress.to_string()) }
     }
@@ -91,39 +117,86 @@ pub fn is_http(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https") && url.has_host()
 }
 
-/// Resolves host names to public addresses only.
-struct PublicResolver;
+/// Returns the encoding of a body that the client did not decode, if it has one. The client removes the header when it decodes a body.
+fn unknown_encoding(headers: &HeaderMap) -> Option<String> {
+    let encoding = String::from_utf8_lossy(headers.get(CONTENT_ENCODING)?.as_bytes()).trim().to_owned();
+    let is_plain = encoding.is_empty() || encoding.eq_ignore_ascii_case("identity");
+    (!is_plain).then(|| encoding.chars().take(MAX_ENCODING).collect())
+}
 
-impl Resolve for PublicResolver {
+/// Resolves host names, to public addresses only unless others are allowed.
+struct CheckedResolver {
+    allow_private: bool,
+}
+
+impl Resolve for CheckedResolver {
     fn resolve(&self, name: Name) -> Resolving {
+        let allow_private = self.allow_private;
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let public: Vec<SocketAddr> = found.filter(|address| is_public(address.ip())).collect();
-            if public.is_empty() {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await.map_err(|_| UnknownHost)?;
+            let allowed: Vec<SocketAddr> = found.filter(|address| allow_private || is_public(address.ip())).collect();
+            if allowed.is_empty() {
                 return Err(Box::<dyn Error + Send + Sync>::from(PrivateAddress));
             }
-            Ok(Box::new(public.into_iter()) as Addrs)
+            Ok(Box::new(allowed.into_iter()) as Addrs)
         })
     }
 }
 
 /// Returns the message of a failed request for the script. It contains no URL, because a URL may contain a credential.
 pub fn public_message(error: &(dyn Error + 'static)) -> String {
-    if causes(error).any(|cause| cause.is::<PrivateAddress>()) {
+    format!("the server {}", public_reason(error))
+}
+
+/// Returns `true` if the server has a private address. Another attempt would fail, too.
+pub fn is_private(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|cause| cause.is::<PrivateAddress>())
+}
+
+/// Returns the reason of a failed request for the script, without the subject, which is the server. It contains no address.
+pub fn public_reason(error: &(dyn Error + 'static)) -> String {
+    if is_private(error) {
         return PrivateAddress.to_string();
     }
     let Some(failed) = causes(error).find_map(|cause| cause.downcast_ref::<reqwest::Error>()) else {
-        return "the server sent an invalid response".into();
+        return "sent an invalid response".into();
     };
     tracing::debug!(cause = failed.source().map(ToString::to_string), "a request failed");
-    let reason = if failed.is_timeout() {
-        "did not respond in time"
-    } else if failed.is_connect() {
-        "can't be reached"
+    if failed.is_connect() {
+        let reason = causes(failed).find_map(connect_reason).or(failed.is_timeout().then_some("the connection timed out"));
+        return reason.map_or_else(|| "can't be reached".into(), |reason| format!("can't be reached: {reason}"));
+    }
+    if failed.is_timeout() {
+        "did not respond in time".into()
+    } else if failed.is_decode() {
+        "sent a response that can't be decoded".into()
     } else {
-        "closed the connection or does not speak HTTP"
-    };
-    format!("the server {reason}")
+        "closed the connection or does not speak HTTP".into()
+    }
+}
+
+/// Returns the reason why a connection can't be established, if it is known.
+fn connect_reason(cause: &(dyn Error + 'static)) -> Option<&'static str> {
+    if cause.is::<UnknownHost>() {
+        return Some("its name can't be resolved");
+    }
+    let error = cause.downcast_ref::<io::Error>()?;
+    // An error of TLS is inside of another one, and `source` skips it.
+    if let Some(reason) = error.get_ref().and_then(|inner| connect_reason(inner)) {
+        return Some(reason);
+    }
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => Some("it refused the connection"),
+        io::ErrorKind::TimedOut => Some("the connection timed out"),
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => Some("there is no route to it"),
+        // rustls reports its errors as invalid data.
+        io::ErrorKind::InvalidData if error.to_string().contains("certificate") => Some("its TLS certificate is not trusted"),
+        io::ErrorKind::InvalidData => Some("the TLS handshake failed"),
+        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::UnexpectedEof => {
+            Some("it closed the connection")
+        }
+        _ => None,
+    }
 }
 
 /// Returns `true` if the request can't have reached the server.

@@ -4,6 +4,8 @@ use super::{
     docs,
     mcp_client::{UpstreamServer, UpstreamTool},
     openapi::{Api, Operation},
+    operation_action::{http_actions, path_and_resource},
+    search::{Field, SearchEntry},
 };
 use std::{fmt, sync::Arc};
 
@@ -68,17 +70,24 @@ impl Function {
         }
     }
 
-    /// Returns the texts to search, each with its weight.
-    pub(super) fn search_texts(&self) -> Vec<(String, f64)> {
-        let mut texts = vec![(self.full_name(), 8.0), (self.tags().join(" "), 4.0), (self.summary.clone(), 4.0)];
+    /// Returns the texts to search, and what the function does.
+    pub(super) fn search_entry(&self) -> SearchEntry {
+        let group = format!("{} {}", self.source, self.tags().join(" "));
+        let mut fields = vec![(Field::Name, self.name.clone()), (Field::Group, group), (Field::Summary, self.summary.clone())];
+        let mut actions = Vec::new();
+        let mut method = None;
         match &self.target {
             Target::Operation(_, operation) => {
                 let parameters: Vec<&str> = operation.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
-                texts.extend([(operation.path.clone(), 2.0), (parameters.join(" "), 2.0), (operation.description.clone(), 1.0)]);
+                let (path, resource) = path_and_resource(&operation.path);
+                fields.extend([(Field::Resource, resource.to_owned()), (Field::Path, path), (Field::Parameters, parameters.join(" "))]);
+                fields.push((Field::Description, operation.description.clone()));
+                actions = http_actions(&operation.method, &operation.path, resource);
+                method = Some(operation.method.to_lowercase());
             }
-            Target::Tool(_, tool) => texts.push((tool.description.clone(), 1.0)),
+            Target::Tool(_, tool) => fields.push((Field::Description, tool.description.clone())),
         }
-        texts
+        SearchEntry { name: self.full_name(), fields, actions, method }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Converts JSON schemas to Luau types, for people, editors and models.
 
 use super::{
+    constraints::note,
     document::{Document, Node},
     frozen_params::declares_property,
     names::{DistinctNames, is_keyword},
@@ -39,6 +40,15 @@ pub struct Types<'a> {
     defined: BTreeSet<String>,
     /// The number of nested schemas that the current type may still have.
     nodes_left: usize,
+    /// Fields have comments with their descriptions and constraints.
+    has_notes: bool,
+}
+
+/// The definition of a type.
+pub struct Definition {
+    pub name: String,
+    /// The definition in Luau syntax, with a line break at its end. `None` if it was left out because of a limit.
+    pub text: Option<String>,
 }
 
 /// A type in Luau syntax.
@@ -84,6 +94,7 @@ impl<'a> Types<'a> {
             undefined: BTreeMap::new(),
             defined: BTreeSet::new(),
             nodes_left: MAX_NODES,
+            has_notes: false,
         }
     }
 
@@ -110,19 +121,49 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// Returns the definitions of all types that were used since the last call, and of the types that those use. Stops after `max_bytes`.
-    pub fn definitions(&mut self, max_bytes: usize) -> String {
-        let mut text = String::new();
-        while text.len() <= max_bytes
-            && let Some((name, pointer)) = self.undefined.pop_first()
-        {
+    /// Returns the definitions of all types that were used since the last call, and of the types that those use. After `max_bytes`, the
+    /// others are left out. With `has_notes`, fields have comments with their descriptions and constraints.
+    pub fn definitions(&mut self, max_bytes: usize, has_notes: bool) -> Vec<Definition> {
+        self.has_notes = has_notes;
+        let mut definitions = Vec::new();
+        let mut bytes = 0_usize;
+        while let Some((name, pointer)) = self.undefined.pop_first() {
             self.defined.insert(name.clone());
-            let Some(node) = self.document.at(&pointer) else { continue };
-            self.nodes_left = MAX_NODES;
-            let definition = self.convert(&node, 0).to_text();
-            let _ = writeln!(text, "export type {name} = {definition}");
+            let text = self.document.at(&pointer).filter(|_| bytes <= max_bytes).map(|node| self.definition(&name, &node));
+            bytes = bytes.saturating_add(text.as_ref().map_or(0, String::len));
+            definitions.push(Definition { name, text });
         }
-        text
+        self.has_notes = false;
+        definitions
+    }
+
+    /// Uses a type by its name and the pointer of its schema, so that [`definitions`](Self::definitions) includes it.
+    pub fn refer_to(&mut self, name: &str, pointer: &str) {
+        let name = self.distinct.assign(name.to_owned(), pointer);
+        self.names.insert(pointer.to_owned(), name.clone());
+        self.undefined.insert(name, pointer.to_owned());
+    }
+
+    /// Returns the pointers of the schemas of all types that were used, and of the types that those use, by name.
+    pub fn into_pointers(mut self) -> BTreeMap<String, String> {
+        while let Some((name, pointer)) = self.undefined.pop_first() {
+            self.nodes_left = MAX_NODES;
+            if let Some(node) = self.document.at(&pointer) {
+                drop(self.convert(&node, 0));
+            }
+            self.defined.insert(name);
+        }
+        self.names.into_iter().map(|(pointer, name)| (name, pointer)).collect()
+    }
+
+    /// Returns the definition of one type.
+    fn definition(&mut self, name: &str, node: &Node<'_>) -> String {
+        self.nodes_left = MAX_NODES;
+        let definition = self.convert(node, 0).to_text();
+        // The notes of an object are those of its fields.
+        let is_object = ["properties", "additionalProperties", "allOf", "anyOf", "oneOf"].iter().any(|key| node.value.get(key).is_some());
+        let note = if is_object || !self.has_notes { String::new() } else { note(node) };
+        format!("export type {name} = {definition}{}\n", comment(&note))
     }
 
     fn convert(&mut self, node: &Node<'_>, depth: usize) -> Type {
@@ -209,13 +250,14 @@ impl<'a> Types<'a> {
     fn object(&mut self, node: &Node<'_>, depth: usize, hidden: &[&str]) -> String {
         let required: BTreeSet<&str> =
             node.value.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-        let mut fields: Vec<String> = Vec::new();
+        let mut fields: Vec<(String, String)> = Vec::new();
         for (name, property) in node.get("properties").map(|properties| properties.members()).unwrap_or_default() {
             if hidden.contains(&name.as_str()) {
                 continue;
             }
             let kind = self.convert(&property, depth + 1).with_required(required.contains(name.as_str()));
-            fields.push(format!("{}: {kind}", key(&name)));
+            let note = if self.has_notes { note(&property) } else { String::new() };
+            fields.push((format!("{}: {kind}", key(&name)), note));
         }
         let others = match node.get("additionalProperties") {
             Some(node) if node.value.is_object() => Some(self.convert(&node, depth + 1).to_text()),
@@ -223,9 +265,33 @@ impl<'a> Types<'a> {
             _ if fields.is_empty() => Some(ANY.into()),
             _ => None,
         };
-        fields.extend(others.map(|others| format!("[string]: {others}")));
-        format!("{{ {} }}", fields.join(", "))
+        fields.extend(others.map(|others| (format!("[string]: {others}"), String::new())));
+        table(&fields)
     }
+}
+
+/// Returns a table type with a comment for each field that has a note. Without comments, it is on one line.
+fn table(fields: &[(String, String)]) -> String {
+    if fields.iter().all(|(field, note)| note.is_empty() && !field.contains('\n')) {
+        let fields: Vec<&str> = fields.iter().map(|(field, _)| field.as_str()).collect();
+        return format!("{{ {} }}", fields.join(", "));
+    }
+    let mut text = String::from("{\n");
+    for (field, note) in fields {
+        let field = field.replace('\n', "\n    ");
+        // The note of a nested table would be far from its name.
+        let _ = match note.is_empty() || !field.contains('\n') {
+            true => writeln!(text, "    {field},{}", comment(note)),
+            false => writeln!(text, "   {}\n    {field},", comment(note)),
+        };
+    }
+    text.push('}');
+    text
+}
+
+/// Returns a comment to the end of the line, or nothing. The space keeps `[[` from starting a comment of several lines.
+fn comment(note: &str) -> String {
+    if note.is_empty() { String::new() } else { format!(" -- {note}") }
 }
 
 fn literal(value: &Value) -> Type {

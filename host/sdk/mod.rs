@@ -68,13 +68,16 @@
 mod argument_size;
 mod builder;
 mod built_ins;
+mod calls;
 mod catalogue;
+mod constraints;
 mod credential;
 mod definitions;
 mod docs;
 mod document;
 mod egress;
 mod error;
+mod field_notes;
 mod filter;
 mod frozen_params;
 mod function;
@@ -83,9 +86,11 @@ mod luau_types;
 mod mcp_client;
 mod names;
 mod openapi;
+mod operation_action;
 mod options;
 mod provider;
 mod search;
+mod search_terms;
 mod secret;
 mod session;
 mod similar;
@@ -96,6 +101,8 @@ pub use builder::{Note, SdkBuilder};
 pub(crate) use built_ins::{BuiltIn, find as find_built_in, search as search_built_ins};
 #[cfg(feature = "mcp")]
 pub(crate) use credential::deserialize as deserialize_credential;
+#[cfg(feature = "cli")]
+pub(crate) use definitions::built_in_definitions;
 pub use error::{LookupError, SdkError, SourceError, SpecError};
 pub use function::Function;
 #[cfg(feature = "cli")]

@@ -21,7 +21,7 @@ pub fn is_keyword(word: &str) -> bool {
 ///
 /// The result is a Luau identifier, so characters other than ASCII letters and digits separate words, and a keyword gets an underscore.
 pub fn snake_case(text: &str) -> String {
-    let mut separated = String::with_capacity(text.len() + 8);
+    let mut separated = String::new();
     let mut previous_is_digit = false;
     for character in text.chars() {
         // heck does not separate a digit from a capital letter in `V2API`.

@@ -3,7 +3,7 @@
 use super::{credential, secret::Secret};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 use url::Url;
 
 /// Defines a struct of options with the fields that APIs and MCP servers share, and the setters of those fields.
@@ -118,6 +118,9 @@ source_options! {
         /// The arguments of the program.
         #[serde(default)]
         pub args: Vec<String>,
+        /// The directory in which the program is started. By default, the working directory.
+        #[serde(skip)]
+        pub working_directory: Option<PathBuf>,
         /// Environment variables of the program.
         #[serde(default)]
         pub env: BTreeMap<String, Secret>,

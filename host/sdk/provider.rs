@@ -6,13 +6,11 @@ use super::{
     catalogue::Catalogue,
     docs,
     error::{LookupError, available},
-    function::{Function, Target},
+    function::Function,
     mcp_client::UpstreamServer,
     openapi::Api,
-    session::RunCredentials,
     similar,
 };
-use crate::functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse};
 use serde::Serialize;
 use std::{
     collections::BTreeSet,
@@ -28,7 +26,7 @@ const MAX_SIMILAR: usize = 3;
 
 /// The functions of APIs and MCP servers.
 ///
-/// Build it once and share it in an [`Arc`], which is a [`FunctionProvider`] for
+/// Build it once and share it in an [`Arc`], which is a [`FunctionProvider`](crate::functions::FunctionProvider) for
 /// [`RunOptions::with_functions`](crate::RunOptions::with_functions). A [`Session`](super::Session) adds credentials for one run.
 ///
 /// Dropping it closes the connections and kills the programs that were started as MCP servers.
@@ -59,6 +57,8 @@ pub struct Source {
     pub tags: BTreeSet<String>,
     /// The reason why an MCP server is down, if it is.
     pub down: Option<String>,
+    /// An MCP server is not connected yet, and its functions are not known. Calls wait for it.
+    pub is_starting: bool,
 }
 
 /// The kind of a [`Source`].
@@ -123,6 +123,7 @@ impl Sdk {
             functions: api.operations.keys().cloned().collect(),
             tags: api.tags(),
             down: None,
+            is_starting: false,
         });
         let servers = self.servers.iter().map(|server| {
             let list = server.tools();
@@ -133,6 +134,7 @@ impl Sdk {
                 functions: list.tools.iter().map(|tool| tool.name.clone()).collect(),
                 tags: BTreeSet::new(),
                 down: server.failure().map(|failure| failure.public),
+                is_starting: server.is_starting(),
             }
         });
         apis.chain(servers).collect()
@@ -170,22 +172,37 @@ impl Sdk {
         self.catalogue().search(query).into_iter().cloned().collect()
     }
 
-    /// Returns the documentation of a function or of a built-in such as `io.open`, or the list of functions of an API or MCP server.
+    /// Returns the documentation of a function, of a type in that documentation or of a built-in such as `io.open`, or the list of functions
+    /// of an API or MCP server.
     ///
     /// # Errors
     ///
-    /// Returns an error that lists similar names if there is no such function, API or server, or if the server is down.
+    /// Returns an error that lists similar names if there is no such function, type, API or server, or if the server is down.
     pub fn docs_for(&self, name: &str) -> Result<String, LookupError> {
+        self.docs_within(name, docs::MAX_DOCS, docs::MAX_DOCS)
+    }
+
+    /// Returns the same documentation in at most `max_bytes`, or `max_list_bytes` for a list of functions.
+    pub(crate) fn docs_within(&self, name: &str, max_bytes: usize, max_list_bytes: usize) -> Result<String, LookupError> {
         let name = name.strip_prefix("sdk.").unwrap_or(name);
-        if let Some(function) = self.catalogue().get(name) {
-            return Ok(docs::function_docs(function));
+        let catalogue = self.catalogue();
+        if let Some(function) = catalogue.get(name) {
+            return Ok(docs::function_docs(function, max_bytes.min(docs::MAX_DOCS)));
         }
         let source = self.sources().into_iter().find(|source| source.name == name);
         if source.is_some_and(|source| source.down.is_none() || !source.functions.is_empty()) {
-            return Ok(docs::truncate(self.overview(Some(name))?, "(truncated; use sdk.search to find functions)"));
+            let remark = "(truncated; use search_docs or sdk.search to find functions)";
+            return Ok(docs::truncate(self.overview(Some(name))?, max_list_bytes.min(docs::MAX_DOCS), remark));
         }
         if let Some(built_in) = built_ins::find(name) {
-            return Ok(built_in.docs());
+            let remark = "(truncated; sdk.docs in a script returns the whole text)";
+            return Ok(docs::truncate(built_in.docs(), max_bytes.min(docs::MAX_DOCS), remark));
+        }
+        // The names of types begin with a capital letter, those of functions do not.
+        if name.starts_with(|letter: char| letter.is_ascii_uppercase())
+            && let Some(docs) = docs::type_docs(name, &self.apis, catalogue.functions(), max_bytes.min(docs::MAX_DOCS))
+        {
+            return Ok(docs);
         }
         Err(self.not_found(name))
     }
@@ -199,7 +216,8 @@ impl Sdk {
         let functions = self.functions(source, None)?;
         let mut text = String::new();
         for source in self.sources().into_iter().filter(|known| source.is_none_or(|name| known.name == name)) {
-            let state = source.down.map(|reason| format!(" (down: {reason})")).unwrap_or_default();
+            let starting = if source.is_starting { " (still starting)" } else { "" };
+            let state = source.down.map_or_else(|| starting.to_owned(), |reason| format!(" (down: {reason})"));
             let _ = writeln!(text, "sdk.{}: {}{state}", source.name, source.title);
             for function in functions.iter().filter(|function| function.source == source.name) {
                 let _ = writeln!(text, "  sdk.{}  {}", function.full_name(), function.summary);
@@ -209,15 +227,21 @@ impl Sdk {
     }
 
     /// Explains why there is no function of a name: its server is down, or the name is wrong.
-    fn not_found(&self, name: &str) -> LookupError {
+    pub(super) fn not_found(&self, name: &str) -> LookupError {
         let source = name.split('.').next().unwrap_or(name);
         let server = self.servers.iter().find(|server| server.name == source);
         if let Some(failure) = server.and_then(|server| server.failure()) {
             return LookupError(format!("'{name}' is not available: the MCP server '{source}' is down: {}", failure.public));
         }
+        if server.is_some_and(|server| server.is_starting()) {
+            return LookupError(format!("'{name}' is not available yet: the MCP server '{source}' is still starting"));
+        }
+        let starting: Vec<String> =
+            self.servers.iter().filter(|server| server.is_starting()).map(|server| format!("'{}'", server.name)).collect();
+        let starting = if starting.is_empty() { String::new() } else { format!("; still starting: {}", starting.join(", ")) };
         LookupError(match self.similar_names(name).as_slice() {
-            [] => format!("there is no function '{name}'; use sdk.search to find functions"),
-            names => format!("there is no function '{name}'; did you mean {}?", names.join(", ")),
+            [] => format!("there is no function '{name}'; use sdk.search to find functions{starting}"),
+            names => format!("there is no function '{name}'; did you mean {}?{starting}", names.join(", ")),
         })
     }
 
@@ -249,45 +273,6 @@ impl Sdk {
     /// Blocks for up to half a second per program, then kills it. Later calls of their functions fail.
     pub fn close(&self) {
         self.servers.iter().for_each(|server| server.close());
-    }
-
-    /// Calls a function with the credentials of a run.
-    pub(super) async fn call_with(&self, call: FunctionCall, credentials: &RunCredentials) -> Result<FunctionResponse, FunctionError> {
-        let catalogue = self.catalogue();
-        let function = catalogue.get(&call.name).ok_or_else(|| self.not_found(&call.name).to_string())?;
-        let credential = credentials.get(&function.source);
-        let response = match &function.target {
-            Target::Operation(api, operation) => {
-                api.call(operation, call.arguments, credential.map(|credential| &credential.secret), &call.budget).await
-            }
-            Target::Tool(server, tool) => match credential {
-                Some(credential) => {
-                    server.call_with_credential(&credential.secret, &credential.connection, tool, call.arguments, &call.budget).await
-                }
-                None => server.call(tool, call.arguments, &call.budget).await,
-            },
-        };
-        response.map_err(|error| error.of_function(&function.full_name()))
-    }
-}
-
-impl FunctionProvider for Sdk {
-    fn names(&self) -> Vec<String> {
-        self.catalogue().names()
-    }
-
-    fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, FunctionError>> {
-        Box::pin(async { self.call_with(call, &RunCredentials::new()).await })
-    }
-
-    fn search(&self, query: &str) -> String {
-        let functions = self.search_functions(query);
-        let rows = functions.iter().map(|function| serde_json::json!({ "name": function.full_name(), "summary": function.summary }));
-        rows.collect::<serde_json::Value>().to_string()
-    }
-
-    fn docs(&self, name: &str) -> Result<String, String> {
-        self.docs_for(name).map_err(|error| error.to_string())
     }
 }
 

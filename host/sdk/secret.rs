@@ -105,7 +105,7 @@ impl Secret {
 }
 
 fn replace_all(bytes: &[u8], form: &[u8]) -> Vec<u8> {
-    let mut redacted = Vec::with_capacity(bytes.len());
+    let mut redacted = Vec::new();
     let mut rest = bytes;
     while let Some(start) = memmem::find(rest, form) {
         redacted.extend_from_slice(&rest[..start]);

@@ -173,7 +173,7 @@ impl<'i> Keyword<'i> for Meter {
 }
 
 /// Converts a JSON pointer to a Luau path: `/parents/0/name` becomes `.parents[1].name`.
-fn luau_path(pointer: &str, value: &Value) -> String {
+pub fn luau_path(pointer: &str, value: &Value) -> String {
     let mut value = Some(value);
     let mut path = String::new();
     for segment in pointer.split('/').skip(1) {

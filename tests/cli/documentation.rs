@@ -1,15 +1,17 @@
 //! Executes the commands in README, CONTRIBUTING and docs, and checks that the pages are complete and their links valid. The commands in
 //! the pages of the examples need other programs, so the checks in `tests/embedding/` execute them.
 //!
-//! Each page has a temporary directory that contains `shop.yaml` from `examples/`. A block whose first line is a comment with a file
-//! name (`-- totals.luau`, `# toolscript.toml`) becomes that file. Each `sh` block is executed there, and its standard output must equal
-//! the `text` or `json` block that follows. An HTML comment directly before the block selects something else:
+//! Each page has a temporary directory that contains `examples/shop.yaml` and its server. A block whose first line is a comment with a file
+//! name (`-- totals.luau`, `# toolscript.toml`) becomes that file. Each `sh` block is executed there, and its output, with that on
+//! standard error, must equal the `text` or `json` block that follows. An HTML comment directly before the block selects something else:
 //!
 //! - `<!-- run: server -->`: a server, which must print the following block on standard error and is then stopped.
+//! - `<!-- run: background -->`: a program that must print the following block, and is stopped at the end of the page.
 //! - `<!-- run: elsewhere: PATH -->`: not executed here, but by the file at PATH.
 //!
 //! `UPDATE_FIXTURES=1 cargo test documentation` writes the outputs into the pages.
 
+use crate::support::kill_on_drop::KillOnDrop;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::{
     collections::BTreeSet,
@@ -29,6 +31,9 @@ const SOURCES: [&str; 9] = [".ci/", ".github/", "benches/", "docs/", "examples/"
 
 /// Extensions of the source files of an example that its page refers to by name.
 const EXAMPLE_SOURCES: [&str; 6] = ["css", "html", "js", "luau", "mjs", "py"];
+
+/// The port of the example server in the pages.
+const SHOP_PORT: &str = "8765";
 
 struct Page {
     /// The path from the root of the repository.
@@ -113,11 +118,17 @@ impl Page {
     /// Executes the commands in order. Returns the outputs that differ from the page, with their positions.
     fn run(&self) -> Vec<(Range<usize>, String)> {
         let directory = TempDir::new().expect("a temporary directory");
-        fs::copy(root().join("examples/shop.yaml"), directory.path().join("shop.yaml")).expect("a copy of the specification");
+        fs::create_dir(directory.path().join("examples")).expect("a directory");
+        for file in ["examples/shop.yaml", "examples/shop_server.py"] {
+            fs::copy(root().join(file), directory.path().join(file)).expect("a copy of the example");
+        }
+        // The server of the page has a free port here.
+        let port = free_port();
+        let mut background = Vec::new();
         let mut differences = Vec::new();
         for (index, block) in self.blocks.iter().enumerate() {
             if let Some(name) = block.file_name() {
-                fs::write(directory.path().join(name), &block.text).expect("a file of the page");
+                fs::write(directory.path().join(name), block.text.replace(SHOP_PORT, &port)).expect("a file of the page");
             }
             if block.language != "sh" {
                 continue;
@@ -134,7 +145,13 @@ impl Page {
             let expected = expected.unwrap_or_else(|| panic!("{}: a block without output or marker:\n{}", self.name, block.text));
             let actual = match comment {
                 "run: server" => first_line_of_server(directory.path(), &block.text),
-                "" => standard_output(directory.path(), &block.text),
+                "run: background" => {
+                    let command = block.text.trim_end().trim_end_matches('&').trim_end();
+                    let (program, line) = start_in_background(directory.path(), &format!("{command} {port}"));
+                    background.push(program);
+                    line.replace(&port, SHOP_PORT)
+                }
+                "" => output_of(directory.path(), &block.text),
                 other => panic!("{}: unknown marker: {other}", self.name),
             };
             if actual != expected.text {
@@ -193,13 +210,29 @@ fn shell(directory: &Path, command: &str) -> Command {
     shell
 }
 
-/// Runs a command. `cargo run` becomes the program that is built already, in the repository.
-fn standard_output(directory: &Path, command: &str) -> String {
+/// Runs a command, and returns what it writes to standard output and standard error. `cargo run` becomes the program that is built
+/// already, in the repository.
+fn output_of(directory: &Path, command: &str) -> String {
     let output = match command.strip_prefix("cargo run --release -- ") {
-        Some(arguments) => shell(root(), &format!("toolscript {arguments}")).output(),
-        None => shell(directory, command).output(),
+        Some(arguments) => shell(root(), &format!("exec 2>&1; toolscript {arguments}")).output(),
+        None => shell(directory, &format!("exec 2>&1; {command}")).output(),
     };
     String::from_utf8(output.expect("the output of a command").stdout).expect("UTF-8")
+}
+
+/// Returns a port that no program listens on.
+fn free_port() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port().to_string()
+}
+
+/// Starts a program, and waits for its first line.
+fn start_in_background(directory: &Path, command: &str) -> (KillOnDrop, String) {
+    let mut shell = shell(directory, &format!("exec {command}"));
+    let mut program = KillOnDrop(shell.stdout(Stdio::piped()).spawn().expect("a program"));
+    let mut line = String::new();
+    BufReader::new(program.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
+    (program, line)
 }
 
 /// Starts a server on a free port, and stops it after its first line, which then has the default port.
@@ -288,7 +321,7 @@ fn every_global_is_documented() {
         end
         for name, value in getmetatable(getfenv()).__index do list(name, value) end"#;
     let directory = TempDir::new().expect("a temporary directory");
-    let globals = standard_output(directory.path(), &format!("toolscript run -e '{script}'"));
+    let globals = output_of(directory.path(), &format!("toolscript run -e '{script}'"));
     assert!(globals.lines().count() > 150, "{globals}");
     let page = Page::read("docs/scripts.md").text;
     let missing: Vec<&str> = globals.lines().filter(|global| !page.contains(&format!("`{global}"))).collect();
@@ -301,14 +334,14 @@ fn every_flag_and_key_is_documented() {
     let page = Page::read("docs/configuration.md").text;
     let mut names = BTreeSet::new();
     for command in ["run", "serve", "files grep", "files glob", "docs", "types", "component"] {
-        let help = standard_output(directory.path(), &format!("toolscript {command} --help"));
+        let help = output_of(directory.path(), &format!("toolscript {command} --help"));
         let flags = help.split_whitespace().filter(|word| word.starts_with("--"));
         names.extend(flags.map(|flag| format!("`{}", flag.trim_end_matches([',', ';', ']']))));
     }
     for section in ["limits", "io", "server", "auth", "apis.a", "mcp_servers.a"] {
         // The message lists the keys that exist.
         fs::write(directory.path().join("toolscript.toml"), format!("[{section}]\nnonsense = 1\n")).expect("a configuration");
-        let message = standard_output(directory.path(), "toolscript files ls 2>&1");
+        let message = output_of(directory.path(), "toolscript files ls");
         let keys: Vec<&str> = message.split('`').skip(1).step_by(2).filter(|key| *key != "nonsense").collect();
         assert!(keys.len() > 3, "{message}");
         names.extend(keys.into_iter().map(|key| format!("`{key}`")));

@@ -16,7 +16,8 @@ fn each_example_prints_the_expected_output() {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let directory = TempDir::new().expect("a directory");
         let output = toolscript(&directory, &["run", path.to_str().expect("a path")]).output().expect("output");
-        let actual = String::from_utf8(output.stdout).expect("UTF-8");
+        // The log and the changed files, then the result.
+        let actual = String::from_utf8([output.stderr, output.stdout].concat()).expect("UTF-8");
         let expected = root.join("tests/cli/examples").join(format!("{name}.txt"));
         if std::env::var_os("UPDATE_FIXTURES").is_some() {
             fs::write(&expected, &actual).expect("written");

@@ -49,8 +49,8 @@ fn process_memory_stays_bounded_while_a_script_allocates_a_gibibyte() {
     let directory = TempDir::new().expect("a directory");
     let script = "local ok, message = pcall(string.rep, 'x', 2 ^ 30) local s = 'x' pcall(function() while true do s = s .. s end end)
         print(message) while true do end";
-    let mut child = toolscript(&directory, &["run", "-e", script]).stdout(Stdio::piped()).spawn().expect("a process");
-    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut child = toolscript(&directory, &["run", "-e", script]).stderr(Stdio::piped()).spawn().expect("a process");
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     assert_eq!(lines.next().expect("a line").expect("text"), "not enough memory");
     let peak = crate::support::server_process::peak_memory(child.id());
     child.kill().expect("an exit status");

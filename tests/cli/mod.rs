@@ -1,17 +1,23 @@
 //! Tests of the command line: the real program, its output and its exit codes.
 
 mod configuration;
-#[cfg(unix)]
+mod docs;
+#[cfg(target_os = "linux")]
 mod documentation;
 mod examples;
 mod files;
 mod isolation;
+mod modules;
+#[cfg(target_os = "linux")]
+mod progress;
 #[cfg(unix)]
 mod protected_configuration;
 mod run;
 mod rust_examples;
 #[cfg(target_os = "linux")]
 mod serve;
+#[cfg(target_os = "linux")]
+mod signals;
 mod usage;
 
 use std::process::{Command, Output, Stdio};

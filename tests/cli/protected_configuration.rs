@@ -28,8 +28,10 @@ fn rejected(output: &Output, io_dir: &str, contents: &str) {
 }
 
 /// The error of the attack when the io directory itself is accepted.
-const REJECTED: &str =
-    "error: runtime: script:1: path cannot contain 'toolscript.toml', a reserved name\n  at [C] function open\n  at script:1\n";
+fn rejected_attack() -> String {
+    let message = "path cannot contain 'toolscript.toml', a reserved name";
+    format!("error: script:1: {message}\n  1 | {ATTACK}\n    | {}\n  at [C] function open\n  at script:1\n", "^".repeat(ATTACK.len()))
+}
 
 const WORKING_DIRECTORY: &str = "the working directory, from which toolscript.toml is read";
 
@@ -58,10 +60,10 @@ fn an_io_dir_that_contains_the_configuration_is_rejected() {
     for directory in ["working", "settings", "shared"] {
         fs::create_dir(path(directory)).expect("a directory");
     }
-    fs::write(path("settings/my.toml"), "[io]\ndir = \"settings\"\n").expect("a file");
+    fs::write(path("settings/my.toml"), "[io]\ndir = \".\"\n").expect("a file");
     rejected(
         &toolscript(outer.path(), &["run", "-e", ATTACK, "--config", "settings/my.toml"]),
-        "[io] dir settings",
+        "[io] dir settings/.",
         "the configuration settings/my.toml",
     );
     fs::write(path("shared/real.toml"), "").expect("a file");
@@ -74,7 +76,7 @@ fn an_io_dir_that_contains_the_configuration_is_rejected() {
     // With the configuration elsewhere the directory is accepted, and the attack fails on the reserved name.
     let output = toolscript(&path("settings"), &["run", "-e", ATTACK, "--io-dir", ".", "--config", "../shared/real.toml"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert_eq!(stderr(&output), REJECTED);
+    assert_eq!(stderr(&output), rejected_attack());
     assert!(!path("settings/toolscript.toml").exists());
 }
 
@@ -82,8 +84,27 @@ fn an_io_dir_that_contains_the_configuration_is_rejected() {
 fn an_attack_on_the_next_start_fails() {
     let directory = TempDir::new().expect("a directory");
     let written = toolscript(directory.path(), &["run", "-e", ATTACK, "--io-dir", "files"]);
-    assert_eq!(stderr(&written), REJECTED);
+    assert_eq!(stderr(&written), rejected_attack());
     let next = toolscript(directory.path(), &["run", "-e", "return 'unharmed'", "--io-dir", "files"]);
     assert_eq!((next.stdout.as_slice(), next.status.code()), (&b"\"unharmed\"\n"[..], Some(0)));
     assert!(!directory.path().join("executed").exists());
+}
+
+#[test]
+fn a_script_writes_a_git_hook_only_if_the_configuration_allows_it() {
+    let directory = TempDir::new().expect("a directory");
+    let attack = "io.open('.git/hooks/pre-commit', 'w'):write('x'):close()";
+    let run = || toolscript(directory.path(), &["run", "-e", attack, "--io-dir", "files"]);
+    assert_eq!(
+        stderr(&run()),
+        format!(
+            "error: script:1: .git/hooks/pre-commit: cannot be changed, because other programs execute or trust '.git'; \
+             the operator can turn this protection off\n  1 | {attack}\n    | {}\n  at [C] function open\n  at script:1\n",
+            "^".repeat(attack.len())
+        )
+    );
+    assert!(!directory.path().join("files").exists());
+    fs::write(directory.path().join("toolscript.toml"), "[io]\nprotect_names = false\n").expect("a file");
+    assert_eq!(run().status.code(), Some(0));
+    assert!(directory.path().join("files/.git/hooks/pre-commit").exists());
 }

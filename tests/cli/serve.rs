@@ -50,7 +50,8 @@ fn invalid_server_options_are_rejected() {
         (&["--port", "0", "--transport", "stdio"], Some(2), "error: --port requires an HTTP server; add --transport http\n"),
         (&["--port", "0", "--auth-audience", "x"], Some(2), "error: authentication requires --auth-authority, the issuer of the tokens\n"),
         (&["--auth-scope", "files"], Some(2), "error: --auth-scope requires an HTTP server; add --transport http\n"),
-        (&["--transport", "http", "--listen", "nowhere"], Some(2), "error: can't listen on nowhere: invalid socket address\n"),
+        (&["--transport", "http", "--listen", "nowhere"], Some(2), "error: can't listen on nowhere: write ADDRESS:PORT, or a port\n"),
+        (&["--transport", "http", "--listen", "99999"], Some(2), "error: can't listen on 127.0.0.1:99999: write ADDRESS:PORT, or a port\n"),
     ] {
         let (status, stderr) = run(arguments);
         assert!(stderr.ends_with(message), "{arguments:?}: {stderr}");
@@ -94,4 +95,41 @@ fn a_port_starts_an_http_server_on_the_loopback_address() {
     let mut line = String::new();
     BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut line).expect("a line");
     assert!(line.starts_with("serving MCP on http://127.0.0.1:") && line.ends_with("/mcp\n"), "{line}");
+}
+
+/// Starts a server and returns its first line.
+fn first_line(directory: &std::path::Path, arguments: &[&str]) -> String {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolscript"));
+    command.arg("serve").args(arguments).current_dir(directory).env_remove("TOOLSCRIPT_LISTEN");
+    let mut child = KillOnDrop(command.stderr(std::process::Stdio::piped()).spawn().expect("the program starts"));
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut line).expect("a line");
+    line
+}
+
+#[test]
+fn a_bare_port_listens_on_the_loopback_address() {
+    let line = first_line(temp_directory().path(), &["--transport", "http", "--listen", "0"]);
+    assert!(line.starts_with("serving MCP on http://127.0.0.1:"), "{line}");
+    for listen in ["0", "\"0\""] {
+        let directory = temp_directory_with_config(&format!("[server]\ntransport = 'http'\nlisten = {listen}\n"));
+        let line = first_line(directory.path(), &[]);
+        assert!(line.starts_with("serving MCP on http://127.0.0.1:"), "{line}");
+    }
+}
+
+#[test]
+fn a_server_starts_with_every_number_at_the_ends_of_its_range() {
+    let smallest = "[limits]\ntimeout = 0.001\nfuel = 1\nmemory = 4194304\nscript = 1\nlogs = 0\nresult = 0\ninline = 0\napi_calls = 0\nconcurrency = 1
+queue = 0\ntenant_concurrency = 1\ntenant_queue = 0\ntenant_per_minute = 1\n[io]\nmax_bytes = 0\nmax_files = 0\ntenant_bytes = 0
+[server]\nconnections = 1\nheader_timeout = 0.001\nbody_timeout = 0.001\ndrain = 0\n";
+    let largest = "[limits]\ntimeout = 86400\nfuel = 9223372036854775807\nmemory = 4294967296\nscript = 1073741824\nlogs = 1073741824\nresult = 1073741824
+inline = 1073741824\napi_calls = 1000000000\nconcurrency = 4096\nqueue = 1000000\ntenant_concurrency = 4096\ntenant_queue = 1000000
+tenant_per_minute = 1000000\n[io]\nmax_bytes = 1125899906842624\nmax_files = 1000000000\ntenant_bytes = 1125899906842624
+[server]\nconnections = 1000000\nheader_timeout = 86400\nbody_timeout = 86400\ndrain = 86400\n";
+    for config in [smallest, largest] {
+        let directory = temp_directory_with_config(config);
+        let line = first_line(directory.path(), &["--transport", "http", "--listen", "0"]);
+        assert!(line.starts_with("serving MCP on http://127.0.0.1:"), "{line}");
+    }
 }

@@ -8,32 +8,53 @@ use tempfile::TempDir;
 fn wrong_usage_prints_one_line_and_exits_with_2() {
     rejected(&run(&["run", "missing.luau"]), "can't read the script missing.luau: No such file or directory (os error 2)");
     rejected(&run(&["run", "."]), "can't read the script .: Is a directory (os error 21)");
-    rejected(&run(&["run", "x", "--fule", "1"]), "unexpected argument '--fule' found; did you mean '--fuel'? (see 'toolscript --help')");
     rejected(
-        &run(&["run", "x", "--for-the-script"]),
-        "unexpected argument '--for-the-script' found; to pass '--for-the-script' as a value, use '-- --for-the-script' (see 'toolscript --help')",
+        &run(&["run", "--fule", "1", "x"]),
+        "unexpected argument '--fule' found; did you mean '--fuel'? (see 'toolscript run --help')",
     );
     rejected(
-        &run(&["run", "x", "--fuel", "much"]),
-        "invalid value 'much' for '--fuel <N>': invalid digit found in string (see 'toolscript --help')",
+        &run(&["run", "--for-the-script", "x"]),
+        "unexpected argument '--for-the-script' found; to pass '--for-the-script' as a value, use '-- --for-the-script' (see 'toolscript run --help')",
     );
     rejected(
-        &run(&["run", "x", "--timeout", "soon"]),
-        "invalid value 'soon' for '--timeout <S>': not a number of seconds (see 'toolscript --help')",
+        &run(&["run", "--fuel", "much", "x"]),
+        "invalid value 'much' for '--fuel <N>': must be a whole number from 1 to 9,223,372,036,854,775,807 (see 'toolscript run --help')",
     );
     rejected(
-        &run(&["run", "x", "--memory-limit", "1"]),
-        "invalid value '1' for '--memory-limit <MIB>': 1 is not in 4..=4096 (see 'toolscript --help')",
+        &run(&["run", "--timeout", "soon", "x"]),
+        "invalid value 'soon' for '--timeout <TIME>': must be a number of seconds, or a time such as 500ms, 30s or 5m (see 'toolscript run --help')",
     );
-    rejected(&run(&["run", "-e", "", "--timeout", "0"]), "timeout must be more than 0 and at most 86400 seconds");
-    rejected(&run(&["run", "-e", "", "--fuel", "0"]), "fuel must be more than 0");
+    rejected(
+        &run(&["run", "--memory-limit", "1", "x"]),
+        "invalid value '1' for '--memory-limit <SIZE>': must be 4 MiB to 4 GiB (see 'toolscript run --help')",
+    );
+    rejected(
+        &run(&["run", "-e", "", "--timeout", "0"]),
+        "invalid value '0' for '--timeout <TIME>': must be 1ms to 1day (see 'toolscript run --help')",
+    );
+    rejected(
+        &run(&["run", "-e", "", "--memory-limit", "8GiB"]),
+        "invalid value '8GiB' for '--memory-limit <SIZE>': must be 4 MiB to 4 GiB (see 'toolscript run --help')",
+    );
+    rejected(
+        &run(&["serve", "--port", "http"]),
+        "invalid value 'http' for '--port <N>': must be a whole number from 0 to 65,535 (see 'toolscript serve --help')",
+    );
+    rejected(
+        &run(&["serve", "--public-url", "tools"]),
+        "invalid value 'tools' for '--public-url <URL>': must be a URL such as https://tools.example.com (see 'toolscript serve --help')",
+    );
+    rejected(
+        &run(&["files", "grep"]),
+        "the following required arguments were not provided: <PATTERN> (see 'toolscript files grep --help')",
+    );
     rejected(&run(&["run", "-e", "", "--io-dir", "../x"]), "--io-dir ../x: the path contains '..'; name the directory itself");
     rejected(&run(&["run", "-e", "", "--output-dir", "x"]), "--output-dir was replaced by --io-dir");
     rejected(
         &run(&["run", "-e", "", "--io-dir", "x", "--no-io"]),
-        "the argument '--io-dir <DIR>' cannot be used with '--no-io' (see 'toolscript --help')",
+        "the argument '--io-dir <DIR>' cannot be used with '--no-io' (see 'toolscript run --help')",
     );
-    rejected(&run(&["run"]), "the following required arguments were not provided: <FILE> (see 'toolscript --help')");
+    rejected(&run(&["run"]), "the following required arguments were not provided: <FILE> (see 'toolscript run --help')");
     rejected(&run(&["jump"]), "unrecognized subcommand 'jump' (see 'toolscript --help')");
     rejected(&run(&["runn"]), "unrecognized subcommand 'runn'; did you mean 'run'? (see 'toolscript --help')");
 }
@@ -47,10 +68,11 @@ fn help_and_version_are_not_errors() {
     for flag in [
         "-e <CODE>",
         "--json",
+        "--progress",
         "--receipt",
-        "--timeout <S>",
+        "--timeout <TIME>",
         "--fuel <N>",
-        "--memory-limit <MIB>",
+        "--memory-limit <SIZE>",
         "--io-dir <DIR>",
         "--no-io",
         "--config <FILE>",
@@ -58,7 +80,7 @@ fn help_and_version_are_not_errors() {
         assert!(text(&output.stdout).contains(flag), "{flag}");
     }
     let output = run(&["serve", "--help"]);
-    for flag in ["--transport <TRANSPORT>", "--io-dir <DIR>", "--timeout <S>", "--config <FILE>"] {
+    for flag in ["--transport <TRANSPORT>", "--io-dir <DIR>", "--timeout <TIME>", "--config <FILE>"] {
         assert!(text(&output.stdout).contains(flag), "{flag}");
     }
 }
@@ -68,7 +90,7 @@ fn reading_a_script_stops_at_the_size_limit() {
     let directory = TempDir::new().expect("a directory");
     fs::write(directory.path().join("large.luau"), vec![b' '; (1 << 20) + 1]).expect("a script");
     let output = toolscript(&directory, &["run", "large.luau"]).output().expect("output");
-    rejected(&output, "the script large.luau is larger than 1048576 bytes; raise [limits] script in toolscript.toml");
+    rejected(&output, "the script large.luau is larger than 1 MiB; raise the limit with [limits] script in toolscript.toml");
     let output = toolscript(&directory, &["run", "/dev/zero"]).output().expect("output");
-    rejected(&output, "the script /dev/zero is larger than 1048576 bytes; raise [limits] script in toolscript.toml");
+    rejected(&output, "the script /dev/zero is larger than 1 MiB; raise the limit with [limits] script in toolscript.toml");
 }

@@ -9,7 +9,7 @@ use toolscript::{
 };
 
 fn body(json: &str) -> FunctionValue {
-    FunctionValue::Json(RawValue::from_string(json.into()).expect("JSON"))
+    RawValue::from_string(json.into()).expect("JSON").into()
 }
 
 /// Returns an error of each kind by its name.

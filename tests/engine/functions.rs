@@ -12,9 +12,12 @@ use std::{
 };
 use tokio::sync::Notify;
 use toolscript::{
-    CancellationToken, Engine, ErrorKind, Functions, Limits, RunOptions, Script,
+    CancellationToken, Engine, ErrorKind, Functions, Limits, RawValue, RunOptions, Script,
     engine::EngineError,
-    functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse, FunctionValue, InvalidFunctionName},
+    functions::{
+        Attachment, BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse, FunctionValue, InvalidFunctionName,
+        JsonValue,
+    },
 };
 
 #[derive(Deserialize)]
@@ -122,7 +125,7 @@ async fn functions_of_an_engine_are_available_in_all_its_runs() {
 async fn names_are_checked() {
     let add = |functions: Functions, name: &str| functions.with_function(name, |value: Value| Ok::<_, String>(value));
     let error = |name: &str| add(functions(), name).expect_err("an invalid name").to_string();
-    for name in ["", "a.", ".a", "a..b", "1a", "a-b", "a b", "ä"] {
+    for name in ["", "a.", ".a", "a..b", "1a", "a-b", "a b", "ä", "a\0b"] {
         assert_eq!(error(name), format!("invalid function name '{name}': use letters, digits and underscores, joined by dots"));
     }
     for name in ["all", "docs.x", "response", "search"] {
@@ -216,9 +219,9 @@ impl FunctionProvider for Archive {
     fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, FunctionError>> {
         Box::pin(async move {
             let [FunctionValue::Json(size)] = &call.arguments[..] else { return Err("expected one number".into()) };
-            let size: usize = serde_json::from_str(size.get()).map_err(|error| error.to_string())?;
+            let size: usize = serde_json::from_str(size.text.get()).map_err(|error| error.to_string())?;
             let mut response = FunctionResponse::new(FunctionValue::Bytes(vec![0xff; size]));
-            response.details = Some(serde_json::value::to_raw_value(&json!({ "status": 200 })).expect("JSON"));
+            response.details = Some(serde_json::value::to_raw_value(&json!({ "status": 200 })).expect("JSON").into());
             Ok(response)
         })
     }
@@ -240,6 +243,55 @@ async fn bytes_are_returned_and_the_response_size_is_limited() {
     );
     // The memory of a response is released afterwards.
     assert_eq!(run("local n = 0 for _ = 1, 50 do n += #sdk.archive.read(4000000 + _) end return n").await["result"], json!(200_001_275));
+}
+
+/// Returns its argument with the bytes in it.
+struct Mirror;
+
+impl FunctionProvider for Mirror {
+    fn names(&self) -> Vec<String> {
+        vec!["mirror".into(), "wrong".into()]
+    }
+
+    fn call(&self, mut call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, FunctionError>> {
+        Box::pin(async move {
+            if call.name == "wrong" {
+                let bytes = |pointer: &str| Attachment { pointer: pointer.into(), bytes: vec![0xff] };
+                let json = JsonValue::from(RawValue::from_string("{\"a\":[1]}".into()).expect("JSON"));
+                let pointers = ["/a/5/6", "/b/c", "/a/0/x", "nonsense", "/~", "/a/1e3"];
+                return Ok(FunctionResponse::new(json.with_attachments(pointers.map(bytes).into())));
+            }
+            Ok(FunctionResponse::new(call.arguments.remove(0)))
+        })
+    }
+}
+
+#[tokio::test]
+async fn bytes_inside_tables_are_passed_in_both_directions() {
+    let run = async |source: &str| run_with(source, RunOptions::default().with_functions(Mirror)).await["result"].clone();
+    let script = r#"
+        local sent = { "\xff", { ["a/b~"] = "\xfe", [7] = buffer.fromstring("\0\xfd") }, "plain" }
+        for index = 4, 200 do sent[index] = index end
+        sent[201] = "\xfc"
+        local got = sdk.mirror(sent)
+        return got[1] == sent[1], got[2]["a/b~"] == "\xfe", got[2]["7"] == "\0\xfd", got[3], got[201] == "\xfc", #got
+    "#;
+    assert_eq!(run(script).await, json!([true, true, true, "plain", true, 201]));
+    let script = r#"local all = sdk.all({ { sdk.mirror, { "\xff" } }, { sdk.mirror, "\xfe" } }) return #all[1][1], all[2] == "\xfe""#;
+    assert_eq!(run(script).await, json!([1, true]));
+    // A location that does not exist in the value of a host is ignored.
+    assert_eq!(run("local value = sdk.wrong() return value.a[1], #value.a").await[0], json!(1));
+    let error = r#"return (select(2, pcall(sdk.mirror, { ["\xff"] = 1 })))"#;
+    assert_eq!(run(error).await, "argument[\"\u{fffd}\"] is not UTF-8: it can't be written as JSON");
+    let too_large = "return (select(2, pcall(sdk.mirror, { ('\\xff'):rep(9000000) })))";
+    assert_eq!(run(too_large).await, "mirror: the arguments are more than 8388608 bytes");
+}
+
+#[tokio::test]
+async fn a_closure_receives_bytes_inside_tables_as_numbers() {
+    assert_eq!(result(r#"return sdk.echo({ a = { "\xff\0", "text" } })"#).await, json!({ "a": [[255, 0], "text"] }));
+    let message = "echo: a table contains more than 1048576 bytes that are not UTF-8; pass a buffer as an argument instead";
+    assert_eq!(result(r#"return (select(2, pcall(sdk.echo, { ("\xff"):rep(2000000) })))"#).await, message);
 }
 
 #[tokio::test]

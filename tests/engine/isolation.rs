@@ -115,3 +115,11 @@ async fn two_thousand_runs() {
     assert!(after.0 <= before.0 + 2048, "resident KiB: {} before, {} after", before.0, after.0);
     assert_eq!((after.1, after.2), (before.1, before.2), "descriptors, threads");
 }
+
+/// The arguments of other hosts come from a command line, which can't contain one.
+#[tokio::test]
+async fn an_argument_can_contain_a_nul_byte() {
+    let script = Script::new("return #(...), (...):byte(2)").with_arguments(["a\0b".to_owned()]);
+    let run = engine().run(&script, RunOptions::default()).await.expect("the run starts");
+    assert_eq!(run.outcome.decode::<(u32, u32)>().expect("a result"), (3, 0));
+}

@@ -1,6 +1,6 @@
 //! Limits on wall time, fuel, logs, result and queue. Truncated parts are flagged.
 
-use crate::support::{engine, limited, outcome, run, run_with};
+use crate::support::{IoDir, engine, limited, outcome, run, run_with};
 use serde_json::json;
 use std::{
     error::Error as _,
@@ -277,4 +277,38 @@ async fn a_seed_makes_random_numbers_reproducible() {
     assert_eq!(texts[0], texts[1]);
     assert_ne!(texts[0], texts[2]);
     assert_ne!(texts[3], texts[4]);
+}
+
+#[tokio::test]
+async fn a_listing_that_does_not_fit_into_memory_can_be_caught() {
+    let io_dir = IoDir::new().created();
+    for number in 0..8_000 {
+        std::fs::write(io_dir.path().join(format!("{number:05}{}", "x".repeat(200))), "").expect("a file");
+    }
+    // Fills the memory, then frees some of it: enough for the list itself, but not for its names.
+    let source = "
+        local function fill(left)
+            local blocks = {}
+            pcall(function()
+                for i = 1, 1e6 do
+                    blocks[i] = string.rep(tostring(i), 16000)
+                end
+            end)
+            for i = 1, left do
+                table.remove(blocks)
+            end
+            return blocks
+        end
+        local blocks = fill(30)
+        local ok, message = pcall(io.list)
+        print(#blocks > 50, ok, message)
+        blocks = nil
+        local names = io.list()
+        return #names, #names[1]";
+    let mut options = io_dir.options();
+    options.limits = Limits::default().with_memory(16 << 20);
+    let run = run_with(source, options).await;
+    assert_eq!(outcome(&run), json!({ "result": [8_000, 205], "logs": ["true\tfalse\tnot enough memory"], "files_touched": [] }));
+    // `print` makes one call. Both listings collect garbage and try again.
+    assert_eq!(run.receipt.host_calls.count, 5);
 }

@@ -3,12 +3,20 @@
 #[cfg(target_os = "linux")]
 mod atomic_writes;
 #[cfg(target_os = "linux")]
+mod attributes;
+#[cfg(target_os = "linux")]
 mod disk_failures;
+#[cfg(target_os = "linux")]
+mod fault_injection;
 #[cfg(target_os = "linux")]
 mod hostile_operations;
 #[cfg(target_os = "linux")]
 mod hostile_scripts;
+#[cfg(target_os = "linux")]
+mod large_files;
 mod model;
+#[cfg(target_os = "linux")]
+mod protected_names;
 #[cfg(target_os = "linux")]
 mod quotas;
 #[cfg(target_os = "linux")]

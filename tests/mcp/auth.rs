@@ -202,6 +202,52 @@ async fn a_key_is_used_only_for_its_algorithm_and_purpose() {
 }
 
 #[tokio::test]
+async fn a_key_that_is_listed_twice_is_used() {
+    let keys = KeyServer::start().await;
+    let (_directory, server) = start(&keys, &[]);
+    let mut with_certificate = keys.public_key();
+    with_certificate["x5t"] = json!("AAAA");
+    keys.set_keys(vec![keys.public_key(), with_certificate, keys.public_key()]);
+    let client = server.client();
+    assert_eq!(client.clone().with_token(&keys.token("user")).result("return 1").await, 1);
+}
+
+#[tokio::test]
+async fn different_keys_with_the_same_id_are_not_used() {
+    let keys = KeyServer::start().await;
+    let (_directory, server) = start(&keys, &[]);
+    keys.set_keys(vec![keys.public_key(), public_key(&key_pair(), "main")]);
+    let client = server.client().with_token(&keys.token("user"));
+    assert_eq!(rejected(&client).await.1, "the signing key of the token is unknown");
+}
+
+#[tokio::test]
+async fn rejected_requests_are_logged_with_their_reason_at_a_bounded_rate() {
+    let keys = KeyServer::start().await;
+    let (_directory, mut server) = start(&keys, &["--auth-scope", "run"]);
+    let client = server.client();
+    let statuses = |line: String, expected: &str| assert!(line.contains("WARN") && line.ends_with(expected), "{line}");
+    rejected(&client).await;
+    statuses(server.next_log_line(), "rejected a request: a bearer token is required status=401");
+    rejected(&client.clone().with_token("secret")).await;
+    statuses(server.next_log_line(), "rejected a request: the token is not a signed JWT status=401");
+    rejected(&client.clone().with_token(&keys.token("user"))).await;
+    statuses(server.next_log_line(), "rejected a request: the token lacks a required scope status=403");
+    let foreign = client.request(reqwest::Method::GET).header("origin", "https://evil.example").send().await.expect("a response");
+    assert_eq!(foreign.status(), 403);
+    statuses(server.next_log_line(), "rejected a request: this Origin is not allowed status=403");
+    for _ in 0..100 {
+        rejected(&client).await;
+    }
+    server.signal("KILL");
+    let mut lines = 0;
+    while !server.next_log_line().is_empty() {
+        lines += 1;
+    }
+    assert!((56..70).contains(&lines), "{lines}");
+}
+
+#[tokio::test]
 async fn keys_are_fetched_once_and_not_for_every_unknown_key_id() {
     let keys = KeyServer::start().await;
     let (_directory, server) = start(&keys, &[]);

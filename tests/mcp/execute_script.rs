@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::fs;
 
 #[test]
-fn a_result_has_structured_content_text_and_file_links() {
+fn a_result_has_structured_content_and_text() {
     let directory = temp_directory();
     let mut wire = Wire::start(directory.path(), &[]);
     let result =
@@ -23,12 +23,39 @@ fn a_result_has_structured_content_text_and_file_links() {
     let text = result["content"][0]["text"].as_str().expect("a text");
     assert_eq!(serde_json::from_str::<Value>(text).expect("JSON"), outcome);
     assert!(text.starts_with(r#"{"result":{"x":1},"logs":["hi"]"#), "{text}");
-    let link = json!({ "type": "resource_link", "uri": "io:///a%20b/%C3%BC.csv", "name": "a b/ü.csv", "mimeType": "text/csv", "size": 3 });
-    assert_eq!(result["content"].as_array().expect("a list")[1..], [link]);
+    assert_eq!(result["content"].as_array().expect("a list").len(), 1, "{result}");
     let receipt = &result["_meta"]["toolscript/receipt"];
     assert!(receipt["fuel"].as_u64().expect("fuel") > 1000 && receipt["bytes_written"] == 3, "{receipt}");
     assert!(!text.contains("fuel"), "no statistics for the model");
     assert_eq!(fs::read_to_string(directory.path().join("toolscript-files/a b/ü.csv")).expect("the file"), "1,2");
+}
+
+/// Some clients turn a link into a file block, which model APIs reject. The next model call of the conversation then fails.
+#[test]
+fn results_have_links_to_written_files_only_if_configured() {
+    let calls = [
+        json!({ "name": "execute_script", "arguments": { "script": "io.open('a b/ü.csv', 'w'):write('1,2'):close()" } }),
+        json!({ "name": "execute_script", "arguments": { "script": "io.open('a b/ü.csv', 'w'):write('1,2'):close() error('x')" } }),
+        json!({ "name": "write_file", "arguments": { "path": "a b/ü.csv", "content": "1,2", "mode": "overwrite" } }),
+        json!({ "name": "edit_file", "arguments": { "path": "a b/ü.csv", "old": "1", "new": "3" } }),
+    ];
+    for (config, expected) in [("", 0), ("[server]\nresource_links = false\n", 0), ("[server]\nresource_links = true\n", 1)] {
+        let directory = temp_directory_with_config(config);
+        let mut wire = Wire::start(directory.path(), &[]);
+        for call in &calls {
+            let answer = wire.ask("tools/call", call.clone());
+            let blocks = answer["result"]["content"].as_array().expect("a list");
+            let (links, others): (Vec<&Value>, Vec<&Value>) = blocks.iter().partition(|block| block["type"] == "resource_link");
+            assert!(!others.is_empty() && others.iter().all(|block| block["type"] == "text"), "{answer}");
+            assert_eq!(links.len(), expected, "{config}: {answer}");
+            for link in links {
+                let described = (&link["uri"], &link["name"], &link["mimeType"]);
+                assert_eq!(described, (&json!("io:///a%20b/%C3%BC.csv"), &json!("a b/ü.csv"), &json!("text/csv")));
+            }
+        }
+        let listed = wire.ask("resources/list", json!({}));
+        assert_eq!(listed["result"]["resources"][0]["uri"], "io:///a%20b/%C3%BC.csv");
+    }
 }
 
 #[test]
@@ -49,7 +76,7 @@ fn a_failed_run_reports_the_error_with_logs_and_files() {
     let silent = wire.run("error('alone')");
     assert_eq!(silent["content"], json!([{ "type": "text", "text": "Script execution error: script:1: alone" }]));
     let nested = wire.run("local function f(n)\n if n == 0 then error('deep') end\n return 1 + f(n - 1)\nend\nf(1)");
-    assert_eq!(nested["content"][0]["text"], "Script execution error: script:2: deep\nscript:2 function f\nscript:3");
+    assert_eq!(nested["content"][0]["text"], "Script execution error: script:2: deep\nscript:2 function f\nscript:3 function f\nscript:5");
     let deep = wire.run("local t = {} for _ = 1, 110 do t = { t } end return t");
     let message = "Script execution error: the result is nested 111 levels deep, more than the maximum of 100; return json.encode(value)";
     assert_eq!(deep["content"][0]["text"], message);
@@ -76,7 +103,7 @@ fn the_description_contains_the_configured_limits() {
         "Limits: 7 s, 64 MiB of memory",
         "A run can write 2 KiB and create 3 files",
         "io.open(path, mode)",
-        "Errors, including file errors, are raised; catch them with pcall.",
+        "Errors are raised, also by io.open for a missing file: check io.exists(path) first, or use pcall.",
     ] {
         assert!(description.contains(words), "{words}: {description}");
     }
@@ -135,8 +162,10 @@ fn invalid_parameters_are_a_protocol_error() {
     let mut wire = Wire::start(directory.path(), &[]);
     for (params, message) in [
         (json!({ "name": "other" }), "Invalid params: `name`: unknown tool `other`; see tools/list"),
-        (json!({ "name": 7 }), "Invalid params: `name` must be a string and `arguments` an object"),
-        (json!({ "name": "execute_script", "arguments": [] }), "Invalid params: `name` must be a string and `arguments` an object"),
+        (json!({ "name": 7 }), "Invalid params: `params.name` must be a string, the name of a tool"),
+        (json!({}), "Invalid params: `params.name` must be a string, the name of a tool"),
+        (json!({ "name": "execute_script", "arguments": [] }), "Invalid params: `params.arguments` must be an object"),
+        (json!({ "name": "execute_script", "arguments": "return 1" }), "Invalid params: `params.arguments` must be an object"),
     ] {
         let answer = wire.ask("tools/call", params);
         assert_eq!((&answer["error"]["code"], &answer["error"]["message"]), (&json!(-32602), &json!(message)));

@@ -57,7 +57,8 @@ fn tools_have_annotations_and_schemas() {
     );
     for tool in tools.as_array().expect("tools") {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
-        assert_eq!(tool["inputSchema"]["additionalProperties"], false);
+        // google-genai rejects it.
+        assert!(!tool["inputSchema"].to_string().contains("additionalProperties"), "{tool}");
         assert!(tool["title"].is_string() && tool["description"].is_string());
     }
 }
@@ -69,7 +70,6 @@ fn a_file_is_written_read_and_edited() {
     let file = json!({ "path": "notes/a.txt", "content": "one\ntwo\n" });
     let result = call(&mut wire, "write_file", file.clone());
     assert_eq!(result["content"][0]["text"], "8 bytes written to notes/a.txt");
-    assert_eq!(result["content"][1]["uri"], "io:///notes/a.txt");
     assert_eq!(result["structuredContent"], json!({ "path": "notes/a.txt", "bytes": 8 }));
     assert_eq!(fail(&mut wire, "write_file", file), "notes/a.txt: File exists");
     succeed(&mut wire, "write_file", json!({ "path": "notes/a.txt", "content": "three", "mode": "append" }));
@@ -124,10 +124,10 @@ fn list_glob_and_grep_find_files_and_lines() {
     let directory = temp_directory();
     let mut wire = Wire::start(directory.path(), &[]);
     assert_eq!(succeed(&mut wire, "list_files", json!({})).0, "(the directory is empty)");
-    wire.run("for i = 1, 3 do io.open(`data/{i}.csv`, 'w'):write('id,', i, '\\n'):close() end io.open('.env', 'w'):write('id'):close()");
+    wire.run("for i = 1, 3 do io.open(`data/{i}.csv`, 'w'):write('id,', i, '\\n'):close() end io.open('.hidden', 'w'):write('id'):close()");
     let (text, structure) = succeed(&mut wire, "list_files", json!({}));
     let names: Vec<&str> = text.lines().map(|line| line.split(' ').next().expect("a name")).collect();
-    assert_eq!(names, [".env", "data/"]);
+    assert_eq!(names, [".hidden", "data/"]);
     assert_eq!((&structure["entries"][1]["kind"], &structure["truncated"]), (&json!("folder"), &json!(false)));
     let (text, structure) = succeed(&mut wire, "glob_files", json!({ "pattern": "**/[12].csv" }));
     assert!(text.starts_with("data/1.csv (5 bytes, 20"), "{text}");
@@ -204,6 +204,21 @@ fn invalid_arguments_are_named() {
         ("list_files", json!({ "path": "" }), "path cannot be empty"),
         ("glob_files", json!({ "pattern": "*", "path": "~" }), "~: No such file or directory"),
         ("grep_files", json!({ "pattern": "(", "regex": true }), "the pattern can't be used: unclosed group"),
+        (
+            "write_file",
+            json!({ "path": ".mcp.json", "content": "{}" }),
+            ".mcp.json: cannot be changed, because other programs execute or trust '.mcp.json'; the operator can turn this protection off",
+        ),
+        (
+            "edit_file",
+            json!({ "path": "a/.git/config", "old": "x", "new": "y" }),
+            "a/.git/config: cannot be changed, because other programs execute or trust '.git'; the operator can turn this protection off",
+        ),
+        (
+            "read_file",
+            json!({ "path": ".env" }),
+            ".env: cannot be read or changed, because '.env' usually contains credentials; the operator can turn this protection off",
+        ),
         ("read_file", json!({ "path": ".toolscript-tmp/x" }), "path cannot contain '.toolscript-tmp', a reserved name"),
     ] {
         assert_eq!(fail(&mut wire, name, arguments), message);

@@ -189,6 +189,31 @@ async fn a_client_that_sends_initialized_twice_is_notified_once_of_a_change() {
 }
 
 #[tokio::test]
+async fn the_files_of_a_listen_request_are_limited() {
+    let directory = temp_directory();
+    let server = HttpServer::start(directory.path(), &["--io-dir", "files"]);
+    for (requested, accepted) in [(100, 100), (1000, 100), (1001, 0), (100_000, 0)] {
+        let uris: Vec<String> = (0..requested).map(|number| format!("io:///{number}")).collect();
+        let filter = json!({ "notifications": { "resourcesListChanged": true, "resourceSubscriptions": uris } });
+        let mut changes = Events::of(server.client().send("subscriptions/listen", filter).await);
+        let acknowledged = changes.next().await.expect("a message");
+        let granted = &acknowledged["params"]["notifications"];
+        assert_eq!(granted["resourcesListChanged"], true, "{acknowledged}");
+        assert_eq!(granted["resourceSubscriptions"].as_array().map_or(0, Vec::len), accepted, "{requested}");
+    }
+}
+
+#[tokio::test]
+async fn the_newest_revision_has_no_subscribe_request() {
+    let directory = temp_directory();
+    let server = HttpServer::start(directory.path(), &["--io-dir", "files"]);
+    for method in ["resources/subscribe", "resources/unsubscribe"] {
+        let answer = server.client().ask(method, json!({ "uri": "io:///a" })).await;
+        assert_eq!(answer.last()["error"]["code"], -32601, "{method}: {answer:?}");
+    }
+}
+
+#[tokio::test]
 async fn metrics_count_runs_and_bytes() {
     let directory = temp_directory();
     let server = HttpServer::start(directory.path(), &["--io-dir", "files"]);

@@ -17,7 +17,7 @@ fn saved(directory: &tempfile::TempDir) -> Vec<String> {
 
 #[test]
 fn a_large_result_is_saved_and_its_head_and_tail_are_shown() {
-    let directory = temp_directory_with_config("[limits]\ninline = 20\n");
+    let directory = temp_directory_with_config("[limits]\ninline = 20\n[server]\nresource_links = true\n");
     let mut wire = Wire::start(directory.path(), &[]);
     let result = wire.run("local t = {} for n = 1, 20 do t[n] = n end return t");
     let names = saved(&directory);
@@ -102,6 +102,58 @@ fn the_default_limit_is_24_kib_and_0_is_no_limit() {
     let result = wire.run("print(('b'):rep(100000)) return ('a'):rep(1000000)")["structuredContent"].clone();
     assert_eq!((result["result"].as_str().map(str::len), result["logs"][0].as_str().map(str::len)), (Some(1_000_000), Some(100_000)));
     assert_eq!(result.get("truncated"), None);
+}
+
+#[test]
+fn a_long_list_of_files_is_saved_and_its_first_files_are_shown() {
+    let directory = temp_directory_with_config("[limits]\ninline = 100\n");
+    let mut wire = Wire::start(directory.path(), &[]);
+    let result = wire.run("for n = 10, 29 do io.open('f' .. n, 'w'):write(n):close() end return 1");
+    let outcome = &result["structuredContent"];
+    let shown = json!([{ "name": "f10", "op": "write", "bytes": 2 }, { "name": "f11", "op": "write", "bytes": 2 }]);
+    assert_eq!((&outcome["files_touched"], &outcome["files_touched_count"]), (&shown, &json!(20)), "{outcome}");
+    assert_eq!(outcome["truncated"], json!(["files_touched"]));
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().expect("a text")).expect("JSON");
+    assert_eq!((&text["files_touched"], &text["files_touched_count"]), (&shown, &json!(20)));
+    let file = outcome["outputs"]["files_touched"].as_str().expect("a file");
+    assert!(file.starts_with("outputs/files_touched-") && file.ends_with(".json"), "{file}");
+    let all = fs::read_to_string(directory.path().join("toolscript-files").join(file)).expect("the file");
+    let all: Vec<Value> = serde_json::from_str(&all).expect("JSON");
+    assert_eq!((all.len(), &all[19]), (20, &json!({ "name": "f29", "op": "write", "bytes": 2 })));
+    // A short list is complete.
+    let outcome = wire.run("io.open('f10', 'w'):close()")["structuredContent"].clone();
+    assert_eq!((outcome.get("files_touched_count"), outcome.get("truncated")), (None, None));
+}
+
+#[test]
+fn the_newest_100_outputs_are_kept() {
+    let directory = temp_directory_with_config("[limits]\ninline = 20\n");
+    let outputs = directory.path().join("toolscript-files/outputs");
+    fs::create_dir_all(&outputs).expect("a directory");
+    let hour = std::time::Duration::from_secs(3600);
+    let write = |name: &str, age: u32| {
+        fs::write(outputs.join(name), "old").expect("a file");
+        let file = fs::File::options().write(true).open(outputs.join(name)).expect("a file");
+        file.set_modified(std::time::SystemTime::now() - hour * (age + 1)).expect("a time");
+    };
+    (0..105).for_each(|age| write(&format!("logs-{age:08x}.txt"), age));
+    // Files with other names, and directories, are never removed.
+    let others = ["logs-0000000.txt", "logs-000000000.txt", "logs-0000ABCD.txt", "notes.txt", "result-00000001.csv"];
+    others.iter().for_each(|name| write(name, 1000));
+    fs::create_dir(outputs.join("result-00000001.txt")).expect("a directory");
+
+    let mut wire = Wire::start(directory.path(), &[]);
+    let outcome = wire.run("for n = 1, 20 do print(n) end return ('a'):rep(50)")["structuredContent"].clone();
+    let names = saved(&directory);
+    assert_eq!(names.len(), 100 + others.len() + 1, "{names:?}");
+    for key in ["logs", "result"] {
+        let name = outcome["outputs"][key].as_str().and_then(|file| file.strip_prefix("outputs/")).expect("a file");
+        assert!(names.iter().any(|known| known == name), "{name}");
+    }
+    let is_kept = |name: &str| names.iter().any(|known| known == name);
+    assert!(others.iter().all(|name| is_kept(name)) && is_kept("result-00000001.txt"), "{names:?}");
+    let oldest = (0..105).filter(|age| is_kept(&format!("logs-{age:08x}.txt"))).max();
+    assert_eq!(oldest, Some(97));
 }
 
 #[test]

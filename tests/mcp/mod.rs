@@ -25,8 +25,12 @@ mod prompts;
 #[cfg(target_os = "linux")]
 mod resources;
 #[cfg(target_os = "linux")]
+mod resumption;
+#[cfg(target_os = "linux")]
 mod stdio;
 #[cfg(target_os = "linux")]
 mod tenants;
+#[cfg(target_os = "linux")]
+mod threads;
 #[cfg(target_os = "linux")]
 mod tool_list;

@@ -78,6 +78,7 @@ fn in_the_newest_revision_the_log_level_applies_to_one_request() {
     let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} });
     assert!(wire.ask("server/discover", json!({ "_meta": meta }))["result"]["supportedVersions"].is_array());
     assert_eq!(wire.ask("logging/setLevel", json!({ "level": "info", "_meta": meta }))["error"]["code"], -32601);
+    assert_eq!(wire.ask("resources/subscribe", json!({ "uri": "io:///a", "_meta": meta }))["error"]["code"], -32601);
     let mut params = call("print('said')");
     params["_meta"] = meta.clone();
     wire.ask("tools/call", params.clone());

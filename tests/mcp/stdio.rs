@@ -59,8 +59,11 @@ fn end_of_input_or_a_signal_stops_running_scripts_and_exits_with_0() {
         } else {
             send_signal(wire.process(), ending);
         }
-        let (status, _) = wire.finish();
+        let (status, rest) = wire.finish();
         assert_eq!(status.code(), Some(0), "{ending}");
+        // A client that closed the input expects nothing more, and some fail on a message then.
+        let responses = rest.iter().filter(|message| message.get("id").is_some()).count();
+        assert_eq!(responses, if ending == "end" { 0 } else { 3 }, "{ending}: {rest:?}");
         // The timeout of the runs is ten minutes, and rmcp would wait for five seconds.
         assert!(ending_started.elapsed().as_secs() < 4, "{ending}: {:?}", ending_started.elapsed());
         assert_eq!(fs::read_to_string(directory.path().join("toolscript-files/f2")).expect("the file"), "12");

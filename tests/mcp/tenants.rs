@@ -1,7 +1,7 @@
 //! Tenants: each has its own files, sessions, notifications and limits, and no access to those of others.
 
 use crate::support::{
-    http_server::{Events, HttpServer, call},
+    http_server::{Events, HttpServer, call, wait_for_async},
     key_server::KeyServer,
     server_process::{CANARY, temp_directory_with_config},
     wait_for,
@@ -76,6 +76,71 @@ async fn each_tenant_has_files_in_a_directory_named_by_a_hash() {
     eve.result("io.open('secret.txt', 'w'):write('of eve'):close()").await;
     assert_eq!(alice.result("return io.open('secret.txt'):read('*a')").await, "of alice");
     assert_eq!(tenant_directories(directory.path()).len(), 2);
+}
+
+/// Returns the number of tenants in memory.
+async fn tenants_in_memory(server: &HttpServer) -> u64 {
+    let metrics = reqwest::get(server.url("/metrics")).await.expect("a response").text().await.expect("a text");
+    let line = metrics.lines().find_map(|line| line.strip_prefix("toolscript_tenants ")).expect("a metric");
+    line.parse().expect("a number")
+}
+
+#[tokio::test]
+async fn idle_tenants_are_removed_from_memory_and_keep_their_files() {
+    let keys = KeyServer::start().await;
+    let (_directory, server) = start(&keys, "[server]\ntenant_idle = 1\n").await;
+    let mut alice = server.client().with_token(&keys.token("alice"));
+    alice.result("io.open('a', 'w'):close()").await;
+    for subject in 0..50 {
+        let mut client = server.client().with_token(&keys.token(&subject.to_string()));
+        assert_eq!(client.ask("tools/list", json!({})).await.status, StatusCode::OK);
+    }
+    // A tenant with a session is not idle.
+    let mut bob = server.session("2025-11-25", Some(&keys.token("bob"))).await;
+    assert!(tenants_in_memory(&server).await > 1);
+    wait_for_async(async || tenants_in_memory(&server).await == 1).await;
+    assert_eq!(bob.result("return 1").await, 1);
+    assert_eq!(alice.result("return io.list()").await, json!(["a"]));
+    assert_eq!(bob.request(Method::DELETE).send().await.expect("a response").status(), StatusCode::NO_CONTENT);
+    wait_for_async(async || tenants_in_memory(&server).await == 0).await;
+    // The task that removes them starts again.
+    assert_eq!(alice.result("return 1").await, 1);
+    wait_for_async(async || tenants_in_memory(&server).await == 0).await;
+}
+
+#[tokio::test]
+async fn listen_requests_count_against_the_rate_limit() {
+    let keys = KeyServer::start().await;
+    let (_directory, server) = start(&keys, "[limits]\ntenant_per_minute = 1\n").await;
+    let filter = json!({ "notifications": { "resourcesListChanged": true } });
+    let mut alice = server.client().with_token(&keys.token("alice"));
+    alice.result("return 1").await;
+    let rejected = alice.ask("subscriptions/listen", filter).await;
+    let message = "too many requests: at most 1 may start per minute; try again later";
+    assert_eq!(rejected.last()["error"], json!({ "code": -32000, "message": message }));
+}
+
+#[tokio::test]
+async fn unused_sessions_end_and_their_tenants_are_removed() {
+    let keys = KeyServer::start().await;
+    let (_directory, server) = start(&keys, "[limits]\ntimeout = 0.5\n[server]\nsession_idle = 0.5\ntenant_idle = 0.2\n").await;
+    let mut alice = server.session("2025-11-25", Some(&keys.token("alice"))).await;
+    assert_eq!(tenants_in_memory(&server).await, 1);
+    wait_for_async(async || tenants_in_memory(&server).await == 0).await;
+    assert_eq!(alice.send("ping", json!({})).await.status(), StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn the_number_of_tenants_in_memory_is_limited() {
+    let keys = KeyServer::start().await;
+    let (_directory, server) = start(&keys, "[server]\ntenants = 2\ntenant_idle = 1\n").await;
+    let _alice_session = server.session("2025-11-25", Some(&keys.token("alice"))).await;
+    let bob_session = server.session("2025-11-25", Some(&keys.token("bob"))).await;
+    let mut eve = server.client().with_token(&keys.token("eve"));
+    let rejected = eve.ask("tools/list", json!({})).await;
+    assert_eq!((rejected.status, rejected.text.as_str()), (StatusCode::SERVICE_UNAVAILABLE, "too many users at the same time"));
+    assert_eq!(bob_session.request(Method::DELETE).send().await.expect("a response").status(), StatusCode::NO_CONTENT);
+    wait_for_async(async || eve.ask("tools/list", json!({})).await.status == StatusCode::OK).await;
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ fn the_list_of_tools_is_short() {
 fn the_description_states_what_differs_from_other_luas() {
     let expected = r#"Runs a Luau script in a sandbox and returns {result, logs, files_touched}: its return value as JSON, the lines that it printed, the files that it changed. Each run starts fresh; keep state in files.
 
-Luau is Lua 5.1 with +=, continue, //, `{x}` strings and types. There is no goto (use continue) and no bit operator (use bit32). Available: string, table, math, bit32, utf8, buffer, print(...), sleep(seconds), progress(done, total?, message?), json.encode(value, {indent = true}), json.decode(text), base64.encode/decode, os.time/date/clock (dates are UTC). Not available: network (except through sdk), other programs.
+Luau is Lua 5.1 with +=, continue, //, `{x}` strings and types. There is no goto (use continue), no <const> and no bit operator (use bit32). Available: string, table, math, bit32, utf8, buffer, print(...), sleep(seconds), progress(done, total?, message?), json.encode(value, {indent = true}), json.decode(text), base64.encode/decode, os.time/date/clock (dates are UTC). Not available: network (except through sdk), other programs.
 
 JSON: null in an object is nil, in an array json.null. A sequence becomes an array, another table an object; json.object({}) is an empty object. Integers beyond 2^53 are strings.
 
@@ -67,7 +67,7 @@ Limits: 30 s, 64 MiB of memory, 1 MiB of result.
 Functions, at most 7 calls: sdk.API.name(params, body) returns one value, the decoded body. A failed call raises err with err.status and err.body; tostring(err) is the message. sdk.response(sdk.API.name, params, body) raises no error for a status and returns {ok, status, headers, body}. sdk.all({{sdk.API.f, params}, {sdk.API.g}}, {errors = "return"}) makes calls at once and returns their results in order, {error = err} for a failed one. sdk.search(words) finds functions; sdk.docs(name) returns parameters and types.
 - sdk.store: Store 1.0.0 (create_customer, create_invoice, create_order, create_product, delete_customer, delete_invoice, delete_order, delete_product, get_customer, get_invoice, get_order, get_product, list_customers, list_invoices, list_orders, list_products, update_customer, update_invoice, update_order, update_product)
 
-Files: io.open(path, mode), io.lines(path), io.list(directory), io.exists(path), os.remove(path), os.rename(old, new) and h:read, h:write, h:lines, h:seek, h:close, as in Lua, with relative paths in one directory. require("./lib/x") loads the module lib/x.luau from it. A run can write 50 MiB and create 10000 files. Errors, including file errors, are raised; catch them with pcall.
+Files: io.open(path, mode), io.lines(path), io.list(directory), io.exists(path), os.remove(path), os.rename(old, new) and h:read, h:write, h:lines, h:seek, h:close, as in Lua, with relative paths in one directory. require("./lib/x") loads the module lib/x.luau from it. A run can write 50 MiB and create 10000 files. Errors are raised, also by io.open for a missing file: check io.exists(path) first, or use pcall.
 
 Example:
 local out = io.open("squares.csv", "w")
@@ -84,8 +84,9 @@ fn the_description_explains_answers_of_mcp_tools_if_there_are_any() {
     let list = tools(&directory_with(""), &["--no-io", "--mcp", &inner]);
     let description = list["tools"][0]["description"].as_str().expect("a string");
     for words in [
-        "A tool of an MCP server takes one table and returns its structured content as a table, otherwise its text as a string, or an \
-         image as {mimeType, data}, where base64.decode(data) returns its bytes.",
+        "A tool of an MCP server takes one table and returns its structured content (the value of result alone, if the schema has \
+         nothing else), otherwise its text as a string (json.decode it if it is JSON), an image as {mime_type, data} with its bytes, \
+         several blocks as a list. Its err.status is nil.",
         "\n- sdk.inner: toolscript",
         "Each run starts fresh.\n",
         "File access is disabled.",
@@ -113,7 +114,7 @@ fn a_search_ignores_stop_words_and_shows_exact_names_first() {
     assert_eq!(
         text,
         "sdk.store.delete_customer  Deletes a customer\nsdk.store.delete_invoice  Deletes a invoice\n\
-         sdk.store.delete_order  Deletes a order\nsdk.store.delete_product  Deletes a product"
+         sdk.store.delete_order  Deletes a order\nsdk.store.delete_product  Deletes a product\nos.remove  Removes a file"
     );
     assert_eq!(structure["truncated"], false);
     let (text, structure) = search("store");

@@ -2,7 +2,7 @@
 
 mod exec;
 #[cfg(target_os = "linux")]
-mod files;
+pub mod files;
 #[cfg(target_os = "linux")]
 mod search;
 

@@ -23,7 +23,7 @@ GET /pets
 Lists pets
 
 params:
-  limit (query): How many at most; default 20
+  limit (query): How many at most; 1 to 100; default 20
 
 export type ShopKind = \"cat\" | \"dog\" | \"fish\"
 export type ShopPet = ShopNewPet & { id: number }
@@ -223,6 +223,19 @@ fn an_invalid_specification_is_reported_with_the_place() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), format!("error: can't load the API 'api': api.yaml: {reason}\n"), "{spec}");
         assert_eq!(output.status.code(), Some(2));
     }
+}
+
+#[test]
+fn a_parameter_without_a_name_is_skipped_and_reported() {
+    let directory = directory_with("[apis.api]\nspec = \"api.yaml\"\n");
+    let parameters = "[{ in: query, schema: { type: string } }, { name: x, in: query, schema: { type: string } }]";
+    let spec = format!(
+        "openapi: 3.1.0\nservers: [{{ url: 'https://example.com' }}]\npaths: {{ /a: {{ get: {{ operationId: a, parameters: {parameters} }} }} }}"
+    );
+    std::fs::write(directory.path().join("api.yaml"), spec).expect("the file is written");
+    let output = toolscript(directory.path(), &["run", "-e", "return sdk.docs('a')"]).output().expect("toolscript runs");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "note: the API 'api': GET /a: a parameter without a name is skipped\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "\"sdk.api.a(params: { x: string? }?): any\\nGET /a\"\n");
 }
 
 #[test]

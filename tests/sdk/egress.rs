@@ -42,9 +42,14 @@ fn private_and_loopback_addresses_are_rejected() {
 fn a_private_address_of_an_mcp_server_is_rejected() {
     let api = ApiServer::start();
     let directory = directory_with(&format!("[mcp_servers.up]\nurl = {:?}\n", api.url));
-    let error = "script:1: 'up' is not available: the MCP server 'up' is down: the server has a private address; set allow_private = true to allow it";
+    let error =
+        "script:1: 'up' is not available: the MCP server 'up' is down: it has a private address; set allow_private = true to allow it";
     assert_eq!(message(&directory, "sdk.up.tool()"), error);
     assert_eq!(api.paths(), Vec::<String>::new());
+    // The note has the reason once. No further attempt is made, because it would fail in the same way.
+    let output = toolscript(directory.path(), &["run", "-e", "return 1"]).output().expect("toolscript runs");
+    let note = "note: the MCP server 'up' is down: it has a private address; set allow_private = true to allow it\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), note);
 }
 
 #[test]
@@ -96,12 +101,43 @@ fn a_call_without_a_response_ends_with_the_script() {
 }
 
 #[test]
-fn an_unreachable_server_is_reported_without_its_url() {
-    let directory = api_at("http://localhost:1/v1");
-    let output = toolscript(directory.path(), &["run", "--json", "--allow-private", "shop", "-e", "sdk.list_pets()"])
-        .output()
-        .expect("toolscript runs");
-    assert_eq!(outcome(&output)["error"]["message"], "script:1: shop.list_pets: the server can't be reached");
+fn an_unreachable_server_is_reported_with_the_reason_and_without_its_url() {
+    let api = ApiServer::start();
+    let port = api.url.rsplit(':').next().expect("a port");
+    for (url, reason) in [
+        ("http://localhost:1/v1".to_owned(), "it refused the connection"),
+        ("http://no-such-host.invalid/v1".to_owned(), "its name can't be resolved"),
+        (format!("https://localhost:{port}/v1"), "the TLS handshake failed"),
+    ] {
+        let directory = api_at(&url);
+        let output = toolscript(directory.path(), &["run", "--json", "--allow-private", "shop", "-e", "sdk.list_pets()"])
+            .output()
+            .expect("toolscript runs");
+        let message = format!("script:1: shop.list_pets: the server can't be reached: {reason}");
+        assert_eq!(outcome(&output)["error"]["message"], message, "{url}");
+    }
+}
+
+#[test]
+fn compressed_responses_are_decoded() {
+    let api = ApiServer::start();
+    let directory = api.directory("features", "features.json", "");
+    for encoding in ["gzip", "br"] {
+        let script = format!(
+            "local r = sdk.response(sdk.answer, {{ what = '{encoding}' }}) return r.body.encoding, r.headers['content-encoding'] == nil"
+        );
+        assert_eq!(result(&directory, &script), json!([encoding, true]));
+    }
+    for (what, error) in [
+        ("zstd", "the response has the content encoding 'zstd', which is not supported"),
+        ("zstd_failure", "502 Bad Gateway"),
+        ("no_gzip", "the server sent a response that can't be decoded"),
+        // The limit counts decompressed bytes.
+        ("bomb", "the response is too large: at most 8388608 bytes are allowed at once"),
+    ] {
+        let script = format!("sdk.answer{{ what = '{what}' }}");
+        assert_eq!(message(&directory, &script), format!("script:1: features.answer: {error}"), "{what}");
+    }
 }
 
 #[test]

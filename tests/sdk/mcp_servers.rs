@@ -32,8 +32,11 @@ fn check_results(directory: &TempDir) {
         call("return sdk.up.say_it{ text = 'hellö' }, sdk.up.say_it_2{}, sdk.up.say_it()"),
         json!(["hellö", "the other one", "nothing"])
     );
-    assert_eq!(call("return sdk.up.picture()"), json!({ "type": "image", "data": "AAEC", "mimeType": "image/png" }));
+    assert_eq!(call("return sdk.up.picture()"), json!({ "type": "image", "data": "\0\u{1}\u{2}", "mime_type": "image/png" }));
     assert_eq!(call("return sdk.up.several()"), json!(["one", { "type": "resource_link", "uri": "https://example.com/a", "name": "a" }]));
+    let bytes = "sdk.up.say_it{ text = { 'a', '\\255' } }";
+    let advice = "the bytes are not UTF-8; pass base64.encode(bytes) if the function expects base64";
+    assert_eq!(message(directory, bytes), format!("script:1: up.say_it: arguments.text[2]: {advice}"));
     assert_eq!(
         call("local all = sdk.all{ { sdk.up.add, { a = 1, b = 1 } }, { sdk.say_it, { text = 'x' } } } return all[1].sum, all[2]"),
         json!([2, "x"])
@@ -140,7 +143,10 @@ fn an_unreachable_http_server_is_reported_without_its_url() {
     drop(server);
     let outcome = wire.run("return sdk.up.add{ a = 1, b = 1 }.sum")["structuredContent"].clone();
     let message = outcome["error"]["message"].as_str().expect("a message").to_owned();
-    assert!(message.starts_with("script:1: up.add: the server is down: the server can't be reached; next attempt in "), "{message}");
+    assert!(
+        message.starts_with("script:1: up.add: the server is down: it can't be reached: it refused the connection; next attempt in "),
+        "{message}"
+    );
     assert!(!message.contains("127.0.0.1"), "{message}");
 }
 

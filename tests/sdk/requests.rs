@@ -57,6 +57,46 @@ fn bodies_are_encoded_by_their_media_type() {
 }
 
 #[test]
+fn bytes_are_sent_as_parts_of_a_form() {
+    let api = ApiServer::start();
+    let directory = api.directory("features", "features.json", "");
+    let parts = |body: &str| -> String {
+        let echo = result(&directory, &format!("return (sdk.parts{body})"));
+        let kind = echo["headers"]["content-type"].as_str().expect("a type");
+        let boundary = kind.strip_prefix("multipart/form-data; boundary=").expect("a boundary");
+        echo["body"].as_str().expect("a string").replace(boundary, "B").replace("\r\n", "\n")
+    };
+    let part =
+        |attributes: &str, contents: &str| format!("--B\nContent-Disposition: form-data; name=\"file\"; {attributes}\n\n{contents}\n");
+    let unnamed = part("filename=\"file\"\nContent-Type: application/octet-stream", "\u{fffd}PNG\u{fffd}");
+    // The echo server replaces invalid UTF-8.
+    assert_eq!(parts("{ file = '\\x89PNG\\xff' }"), format!("{unnamed}--B--\n"));
+    assert_eq!(parts("{ file = buffer.fromstring('\\x89PNG\\xff') }"), format!("{unnamed}--B--\n"));
+    let named = part("filename=\"a\\\"b.png\"\nContent-Type: image/png", "\u{fffd}");
+    assert_eq!(parts("{ file = { data = '\\xff', filename = 'a\"b.png', mime_type = 'image/png' } }"), format!("{named}--B--\n"));
+    let text = part("filename=\"notes.txt\"", "plain");
+    assert_eq!(parts("{ file = { data = 'plain', filename = 'notes.txt' } }"), format!("{text}--B--\n"));
+    // A field that is not a file in the specification can have bytes, too.
+    let note = unnamed.replace("\"file\"", "\"note\"");
+    assert_eq!(parts("{ note = { '\\x89PNG\\xff', '\\x89PNG\\xff' } }"), format!("{note}{note}--B--\n"));
+    let rejected = |script: &str| message(&directory, script);
+    let advice = "the bytes are not UTF-8; pass base64.encode(bytes) if the function expects base64";
+    assert_eq!(rejected("sdk.parts{ meta = { deep = '\\xff' } }"), format!("script:1: features.parts: body.meta.deep: {advice}"));
+    assert_eq!(rejected("sdk.shape{ kind = '\\xff' }"), format!("script:1: features.shape: body.kind: {advice}"));
+    assert_eq!(rejected("sdk.query{ search = '\\xff' }"), format!("script:1: features.query: params.search: {advice}"));
+    assert_eq!(rejected("sdk.parts('\\xff')"), "script:1: features.parts: the body must be a table, not bytes");
+    // A line break would begin another header, which could set a frozen field.
+    assert_eq!(
+        rejected("sdk.parts{ file = { data = 'x', filename = 'a\\nContent-Disposition: form-data; name=\"other\"' } }"),
+        "script:1: features.parts: body.file: the file name must not contain control characters"
+    );
+    assert_eq!(
+        rejected("sdk.parts{ file = { data = 'x', mime_type = 'no type' } }"),
+        "script:1: features.parts: body.file: \"no type\" is not a media type"
+    );
+}
+
+#[test]
 fn invalid_arguments_are_reported_and_nothing_is_sent() {
     let api = ApiServer::start();
     let shop = api.directory("shop", "shop.yaml", "");
@@ -78,7 +118,7 @@ fn invalid_arguments_are_reported_and_nothing_is_sent() {
             "sdk.create_pet{ name = 'a', parents = { { id = 1, name = 7 } } }",
             "shop.create_pet: body.parents[1].name: 7 is not of type \"string\"",
         ),
-        ("sdk.create_pet(buffer.create(1))", "shop.create_pet: the body must be a table, not a buffer"),
+        ("sdk.create_pet(buffer.create(1))", "shop.create_pet: the body must be a table, not bytes"),
     ] {
         assert_eq!(message(&shop, script), format!("script:1: {expected}"), "{script}");
     }

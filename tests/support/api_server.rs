@@ -15,6 +15,7 @@ use std::{
     collections::BTreeMap,
     convert::Infallible,
     fs,
+    io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::{Arc, Mutex, mpsc},
@@ -210,6 +211,13 @@ async fn respond(State(shared): State<Shared>, request: Request) -> Response {
             Body::from_stream(chunks).into_response()
         }
         "/answer/huge" => "x".repeat(7 << 20).into_response(),
+        "/answer/gzip" => encoded("gzip", &compressed(r#"{"encoding":"gzip"}"#.as_bytes())),
+        "/answer/br" => encoded("br", b"\x0b\x08\x80{\"encoding\":\"br\"}\x03"),
+        "/answer/zstd" => encoded("zstd", b"\x28\xb5\x2f\xfd\x20"),
+        "/answer/zstd_failure" => (StatusCode::BAD_GATEWAY, encoded("zstd", b"\x28\xb5\x2f\xfd\x20")).into_response(),
+        "/answer/no_gzip" => encoded("gzip", b"{}"),
+        // A few hundred kilobytes that become 200 MiB.
+        "/answer/bomb" => encoded("gzip", &compressed(&vec![b' '; 200 << 20])),
         "/answer/deep" => ([(header::CONTENT_TYPE, "application/json")], "[".repeat(1 << 20) + &"]".repeat(1 << 20)).into_response(),
         _ => json_response(&echo),
     }
@@ -222,6 +230,15 @@ impl Drop for DisconnectGuard {
     fn drop(&mut self) {
         let _ = self.0.send(());
     }
+}
+
+fn encoded(encoding: &'static str, body: &[u8]) -> Response {
+    ([(header::CONTENT_TYPE, "application/json"), (header::CONTENT_ENCODING, encoding)], body.to_vec()).into_response()
+}
+
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("compressed")
 }
 
 fn json_response(value: &Value) -> Response {

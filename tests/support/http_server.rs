@@ -22,7 +22,7 @@ pub struct HttpServer {
     child: KillOnDrop,
     /// The IP address and the port.
     pub address: String,
-    _stderr: BufReader<ChildStderr>,
+    stderr: BufReader<ChildStderr>,
 }
 
 /// Waits until a condition is true.
@@ -54,11 +54,18 @@ impl HttpServer {
             stderr.read_line(&mut line).expect("a line");
         }
         let address = line.strip_prefix("serving MCP on http://").and_then(|rest| rest.split_once("/mcp")).expect(&line).0.to_owned();
-        Self { child: KillOnDrop(child), address, _stderr: stderr }
+        Self { child: KillOnDrop(child), address, stderr }
     }
 
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
+    }
+
+    /// Waits for the next line of the log.
+    pub fn next_log_line(&mut self) -> String {
+        let mut line = String::new();
+        self.stderr.read_line(&mut line).expect("a line");
+        line.trim_end().to_owned()
     }
 
     pub fn process(&self) -> u32 {

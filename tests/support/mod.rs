@@ -13,6 +13,8 @@ pub mod links;
 #[cfg(target_os = "linux")]
 pub mod server_process;
 #[cfg(target_os = "linux")]
+pub mod terminal;
+#[cfg(target_os = "linux")]
 pub mod upstream_server;
 #[cfg(target_os = "linux")]
 pub mod wire;

@@ -169,7 +169,7 @@ bool file_open(lua_State* L, File* file, const char* path, size_t size, OpenMode
     vm = L->global->mainthread;
     file->next_read_size = kBufferSize;
     file->is_open = true;
-    file->is_writable = mode != TOOLSCRIPT_SANDBOX_IO_MODE_READ;
+    file->is_writable = mode != TOOLSCRIPT_SANDBOX_IO_MODE_READ && mode != TOOLSCRIPT_SANDBOX_IO_MODE_MODULE;
     file->writes_through = true;
     file->next = files;
     if (files)

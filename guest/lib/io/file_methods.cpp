@@ -1,4 +1,5 @@
 #include "lib/io/file_methods.h"
+#include "lib/check_string.h"
 #include "lib/io/file_userdata.h"
 #include "lib/io/lines.h"
 #include "lib/io/read.h"
@@ -36,21 +37,18 @@ int file_write_method(lua_State* L)
     int top = lua_gettop(L);
     for (int index = 2; index <= top; index++)
     {
-        IoError error;
-        bool is_written;
-        if (lua_type(L, index) == LUA_TNUMBER)
-        {
-            char digits[LUAI_MAXNUM2STR];
-            char* end = luai_num2str(digits, lua_tonumber(L, index));
-            is_written = file_write(file, digits, size_t(end - digits), &error);
-        }
+        char digits[LUAI_MAXNUM2STR];
+        const char* text = digits;
+        size_t size = 0;
+        int type = lua_type(L, index);
+        if (type == LUA_TNUMBER)
+            size = size_t(luai_num2str(digits, lua_tonumber(L, index)) - digits);
+        else if (type == LUA_TINTEGER)
+            text = luaL_tolstring(L, index, &size);
         else
-        {
-            size_t size;
-            const char* text = lua_type(L, index) == LUA_TINTEGER ? luaL_tolstring(L, index, &size) : luaL_checklstring(L, index, &size);
-            is_written = file_write(file, text, size, &error);
-        }
-        if (!is_written)
+            text = check_string(L, index, &size);
+        IoError error;
+        if (!file_write(file, text, size, &error))
             return raise_or_return_io_error(L, error);
     }
     lua_pushvalue(L, 1);

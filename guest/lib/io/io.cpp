@@ -3,16 +3,19 @@
 #include "lib/io/file_userdata.h"
 #include "lib/io/lines.h"
 #include "lib/io/unavailable.h"
-#include "memory/collector.h"
+#include "memory/canonical_abi.h"
 #include "runtime/table.h"
 
+#include "ldo.h"
 #include "lualib.h"
+
+#include <stdlib.h>
 
 namespace
 {
 
-// Enough for a directory of some thousand names.
-constexpr size_t kListingReserve = 512 * 1024;
+// The size of a list of 100,000 names, the maximum of the host, without the names.
+constexpr size_t kMaxListSize = 100'000 * sizeof(guest_string_t);
 
 // Parses `r`, `w` or `a`, followed by `+` and `b` in any order.
 OpenMode to_mode(lua_State* L, int index)
@@ -73,36 +76,40 @@ struct Listing
     guest_list_string_t names = {};
     toolscript_sandbox_io_error_t error;
     bool succeeded;
+    bool is_complete;
 
-    explicit Listing(guest_list_u8_t path)
-        : succeeded(toolscript_sandbox_io_list(&path, &names, &error))
+    Listing(lua_State* L, guest_list_u8_t path)
     {
+        StringListReceiver receiver(L, kMaxListSize);
+        succeeded = toolscript_sandbox_io_list(&path, &names, &error);
+        is_complete = receiver.is_complete();
     }
 
     ~Listing()
     {
-        if (succeeded)
-            guest_list_string_free(&names);
-        else
-            toolscript_sandbox_io_error_free(&error);
+        if (is_complete)
+            succeeded ? guest_list_string_free(&names) : toolscript_sandbox_io_error_free(&error);
+        else if (succeeded)
+            free_incomplete_names();
+    }
+
+    void free_incomplete_names()
+    {
+        for (size_t index = 0; index < names.len; index++)
+            free_received_string(names.ptr[index].ptr);
+        free(names.ptr);
     }
 
     Listing(const Listing&) = delete;
     Listing& operator=(const Listing&) = delete;
 };
 
-int io_list(lua_State* L)
+// Pushes a list of names, or the results of an error. Returns the number of pushed values, or -1 if there was no memory for the names.
+int push_names(lua_State* L, guest_list_u8_t path)
 {
-    size_t size = 1;
-    const char* path = luaL_optlstring(L, 1, ".", &size);
-    if (size == 0)
-    {
-        path = ".";
-        size = 1;
-    }
-    // The host cannot start a collection when it allocates the names.
-    collect_to_fit(L, kListingReserve);
-    Listing listing(borrow_bytes(path, size));
+    Listing listing(L, path);
+    if (!listing.is_complete)
+        return -1;
     if (!listing.succeeded)
         return raise_or_return_io_error(L, to_io_error(listing.error));
     lua_createtable(L, int(listing.names.len), 0);
@@ -113,6 +120,27 @@ int io_list(lua_State* L)
         lua_rawseti(L, -2, int(index) + 1);
     }
     return 1;
+}
+
+int io_list(lua_State* L)
+{
+    size_t size = 1;
+    const char* path = luaL_optlstring(L, 1, ".", &size);
+    if (size == 0)
+    {
+        path = ".";
+        size = 1;
+    }
+    int count = push_names(L, borrow_bytes(path, size));
+    if (count < 0)
+    {
+        // The host cannot start a collection when it allocates the names.
+        lua_gc(L, LUA_GCCOLLECT, 0);
+        count = push_names(L, borrow_bytes(path, size));
+    }
+    if (count < 0)
+        luaD_throw(L, LUA_ERRMEM);
+    return count;
 }
 
 int io_exists(lua_State* L)

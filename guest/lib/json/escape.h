@@ -4,7 +4,7 @@
 #include "lib/json/text_buffer.h"
 #include "runtime/utf8.h"
 
-// Appends a string with quotes and escapes. Calls `on_invalid` for each byte that is not UTF-8.
+// Appends a string with quotes and escapes. Calls `on_invalid` for each sequence that is not UTF-8.
 template <typename OnInvalid> void add_json_string(TextBuffer& text, const char* bytes, size_t size, OnInvalid on_invalid)
 {
     static const char kHex[] = "0123456789abcdef";
@@ -27,7 +27,7 @@ template <typename OnInvalid> void add_json_string(TextBuffer& text, const char*
                 on_invalid();
             else
                 text.add(reinterpret_cast<const char*>(at), length);
-            at += length ? length : 1;
+            at += length ? length : invalid_length(at, end);
             continue;
         }
         char escape = *at == '"' || *at == '\\' ? char(*at) : *at == '\n' ? 'n' : *at == '\r' ? 'r' : *at == '\t' ? 't' : 0;

@@ -14,7 +14,8 @@ constexpr int kMaxJsonDepth = 128;
 // Each level is on lines of its own, indented by `indent` spaces, unless that is `kCompactJson`.
 constexpr int kCompactJson = -1;
 void json_push_encoded(lua_State* L, int index, const char* root, int indent = kCompactJson);
-// Pushes the `count` values on top of the stack as JSON text: none as null, one as itself, several as an array.
+// Pushes the `count` values on top of the stack as JSON text: none as null, one as itself, several as an array. Replaces what JSON can't
+// represent, and pushes one line about each replacement as a second string.
 void json_push_encoded_results(lua_State* L, int count);
 
 // The value of null in an object, and of a whole text that is null. In an array it is always `json.null`, so that positions hold.

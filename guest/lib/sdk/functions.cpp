@@ -1,5 +1,7 @@
 #include "lib/sdk/functions.h"
 #include "lib/json/json.h"
+#include "lib/sdk/argument.h"
+#include "lib/sdk/document.h"
 #include "lib/sdk/reply.h"
 #include "memory/collector.h"
 #include "runtime/utf8.h"
@@ -70,35 +72,6 @@ guest_string_t check_utf8(lua_State* L, int index)
     if (!is_utf8({text, size}))
         luaL_argerror(L, index, "not UTF-8");
     return borrow_string(text, size);
-}
-
-// Converts the argument at this index. JSON text that it refers to is pushed and must stay on the stack.
-toolscript_sandbox_tools_value_t to_argument(lua_State* L, int index)
-{
-    toolscript_sandbox_tools_value_t value;
-    size_t size = 0;
-    if (void* bytes = lua_tobuffer(L, index, &size))
-    {
-        value.tag = TOOLSCRIPT_SANDBOX_TOOLS_VALUE_BYTES;
-        value.val.bytes = borrow_bytes(static_cast<char*>(bytes), size);
-        return value;
-    }
-    if (lua_type(L, index) == LUA_TSTRING)
-    {
-        // JSON can't represent these bytes. A body of a binary type can.
-        const char* bytes = lua_tolstring(L, index, &size);
-        if (!is_utf8({bytes, size}))
-        {
-            value.tag = TOOLSCRIPT_SANDBOX_TOOLS_VALUE_BYTES;
-            value.val.bytes = borrow_bytes(bytes, size);
-            return value;
-        }
-    }
-    json_push_encoded(L, index, "argument");
-    const char* text = lua_tolstring(L, -1, &size);
-    value.tag = TOOLSCRIPT_SANDBOX_TOOLS_VALUE_JSON;
-    value.val.json = borrow_string(text, size);
-    return value;
 }
 
 // Raises the error value of a failure. The name of the function is at this index.
@@ -201,7 +174,7 @@ Results call_one(lua_State* L, int name_index, int first)
     size_t size = sizeof(toolscript_sandbox_tools_value_t) * (size_t(count) + 1);
     auto* values = static_cast<toolscript_sandbox_tools_value_t*>(lua_newuserdata(L, size));
     for (int index = 0; index < count; index++)
-        values[index] = to_argument(L, first + index);
+        values[index] = sdk_push_argument(L, first + index);
     size_t name_size = 0;
     const char* name = lua_tolstring(L, name_index, &name_size);
     toolscript_sandbox_tools_invocation_t invocation = {borrow_string(name, name_size), {values, size_t(count)}};
@@ -275,7 +248,7 @@ int sdk_all(lua_State* L)
         for (int number = 2; number <= count + 1; number++)
         {
             lua_rawgeti(L, entry, number);
-            *values++ = to_argument(L, lua_gettop(L));
+            *values++ = sdk_push_argument(L, lua_gettop(L));
             lua_rawseti(L, texts, ++text_count);
             lua_settop(L, entry);
         }

@@ -1,11 +1,9 @@
 #include "lib/sdk/reply.h"
 #include "lib/error_value.h"
-#include "lib/json/json.h"
+#include "lib/sdk/document.h"
 #include "lib/sdk/headers.h"
 
 #include "lualib.h"
-
-#include <string.h>
 
 namespace
 {
@@ -15,12 +13,12 @@ void push_value(lua_State* L, const toolscript_sandbox_tools_value_t& value)
     if (value.tag == TOOLSCRIPT_SANDBOX_TOOLS_VALUE_BYTES)
         lua_pushlstring(L, reinterpret_cast<char*>(value.val.bytes.ptr), value.val.bytes.len);
     else
-        sdk_push_json(L, value.val.json);
+        sdk_push_document(L, value.val.json);
 }
 
-int push_json_protected(lua_State* L)
+int push_document_protected(lua_State* L)
 {
-    sdk_push_json(L, *static_cast<const guest_string_t*>(lua_touserdata(L, 1)));
+    sdk_push_document(L, *static_cast<const Document*>(lua_touserdata(L, 1)));
     return 1;
 }
 
@@ -33,21 +31,21 @@ void push_failure_body(lua_State* L, const Failure& failure)
     const toolscript_sandbox_tools_value_t& value = failure.body.val;
     if (value.tag == TOOLSCRIPT_SANDBOX_TOOLS_VALUE_BYTES)
         return push_value(L, value);
-    const guest_string_t& json = value.val.json;
-    lua_pushcfunction(L, push_json_protected, "body");
-    lua_pushlightuserdata(L, const_cast<guest_string_t*>(&json));
+    const Document& document = value.val.json;
+    lua_pushcfunction(L, push_document_protected, "body");
+    lua_pushlightuserdata(L, const_cast<Document*>(&document));
     if (lua_pcall(L, 1, 1, 0) == 0)
         return;
     lua_pop(L, 1);
-    lua_pushlstring(L, reinterpret_cast<char*>(json.ptr), json.len);
+    lua_pushlstring(L, reinterpret_cast<char*>(document.json.ptr), document.json.len);
 }
 
 // Pushes a new table with the members of the details.
-void push_details(lua_State* L, const guest_option_string_t& details)
+void push_details(lua_State* L, const toolscript_sandbox_tools_option_document_t& details)
 {
     if (details.is_some)
     {
-        sdk_push_json(L, details.val);
+        sdk_push_document(L, details.val);
         if (lua_type(L, -1) == LUA_TTABLE)
             return headers_ignore_case(L);
         lua_pop(L, 1);
@@ -56,15 +54,6 @@ void push_details(lua_State* L, const guest_option_string_t& details)
 }
 
 } // namespace
-
-void sdk_push_json(lua_State* L, const guest_string_t& json)
-{
-    const char* text = reinterpret_cast<char*>(json.ptr);
-    if (json.len == 4 && memcmp(text, "null", 4) == 0)
-        lua_pushnil(L);
-    else
-        json_push_decoded(L, text, json.len);
-}
 
 void sdk_push_body(lua_State* L, const Reply& reply)
 {

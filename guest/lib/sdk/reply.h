@@ -8,9 +8,6 @@
 using Reply = toolscript_sandbox_tools_reply_t;
 using Failure = toolscript_sandbox_tools_failure_t;
 
-// Pushes nil if the whole text is null.
-void sdk_push_json(lua_State* L, const guest_string_t& json);
-
 // Pushes the value that a function returns.
 void sdk_push_body(lua_State* L, const Reply& reply);
 

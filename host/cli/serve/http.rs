@@ -1,17 +1,19 @@
 //! The options of an HTTP server: from flags, environment variables and the configuration, in this order.
 
 use crate::{
-    EngineBuilder,
-    config::{Config, LimitsSection, Transport},
-    mcp::{AuthOptions, HttpOptions, HttpOptionsError, TenantLimits},
+    config::{Config, Transport, units::parse_integer},
+    mcp::{AuthOptions, HttpOptions, HttpOptionsError},
 };
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use clap::Args;
+use std::{io::ErrorKind, ops::RangeInclusive};
 use tokio::net::TcpListener;
 use url::Url;
 
 /// The default listening address. Only clients on this machine can reach it.
 const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
+
+const PORTS: RangeInclusive<u64> = 0..=u16::MAX as u64;
 
 /// The ids and names of the arguments that only an HTTP server uses.
 const HTTP_ONLY: [(&str, &str); 8] = [
@@ -35,15 +37,15 @@ pub struct HttpArguments {
     #[arg(long, value_enum)]
     transport: Option<Transport>,
 
-    /// Address and port for HTTP [default: 127.0.0.1:8080]
+    /// Address and port for HTTP, or a port on 127.0.0.1 [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS", env = "TOOLSCRIPT_LISTEN", hide_env_values = true)]
     listen: Option<String>,
 
     /// Port for HTTP on 127.0.0.1; implies --transport http
-    #[arg(long, value_name = "N")]
-    port: Option<u16>,
+    #[arg(long, value_name = "N", value_parser = |text: &str| parse_integer(text, PORTS))]
+    port: Option<u64>,
 
-    #[arg(long, value_name = "URL", env = "TOOLSCRIPT_PUBLIC_URL", hide_env_values = true, help = PUBLIC_URL_HELP)]
+    #[arg(long, value_name = "URL", env = "TOOLSCRIPT_PUBLIC_URL", hide_env_values = true, help = PUBLIC_URL_HELP, value_parser = parse_url)]
     public_url: Option<Url>,
 
     /// Serve a public address without authentication: everyone who reaches it can run scripts
@@ -59,7 +61,7 @@ pub struct HttpArguments {
     auth_audience: Option<String>,
 
     /// URL of the issuer's keys [default: from its OpenID configuration]
-    #[arg(long, value_name = "URL", env = "MCP_AUTH_JWKS_URI", hide_env_values = true, help_heading = "Authentication")]
+    #[arg(long, value_name = "URL", env = "MCP_AUTH_JWKS_URI", hide_env_values = true, help_heading = "Authentication", value_parser = parse_url)]
     auth_jwks_uri: Option<Url>,
 
     /// Scopes that the tokens must have, separated by spaces [default: none]
@@ -99,18 +101,27 @@ impl HttpArguments {
         let public_url = self.public_url.clone().or_else(|| server.public_url.clone());
         let mut options = HttpOptions::default()
             .with_anonymous_access(self.allow_anyone || server.allow_anyone.unwrap_or(false))
-            .with_tenant_limits(tenant_limits(&config.limits, config.io.tenant_bytes));
-        if let Some(timeout) = server.header_timeout() {
+            .with_tenant_limits(config.limits.tenant(config.io.tenant_bytes));
+        if let Some(timeout) = server.header_timeout {
             options = options.with_header_timeout(timeout);
         }
-        if let Some(timeout) = server.body_timeout() {
+        if let Some(timeout) = server.body_timeout {
             options = options.with_body_timeout(timeout);
         }
-        if let Some(timeout) = server.drain_timeout() {
+        if let Some(timeout) = server.drain {
             options = options.with_drain_timeout(timeout);
         }
-        if let Some(connections) = server.connections {
+        if let Some(connections) = server.connections() {
             options = options.with_max_connections(connections);
+        }
+        if let Some(tenants) = server.tenants() {
+            options = options.with_max_tenants(tenants);
+        }
+        if let Some(timeout) = server.session_idle {
+            options = options.with_session_idle_timeout(timeout);
+        }
+        if let Some(timeout) = server.tenant_idle {
+            options = options.with_tenant_idle_timeout(timeout);
         }
         if let Some(url) = &public_url {
             options = options.with_public_url(url.clone());
@@ -123,10 +134,10 @@ impl HttpArguments {
         options.check().map_err(name_flags)?;
         let listen = self
             .port
-            .map(|port| format!("127.0.0.1:{port}"))
+            .map(|port| port.to_string())
             .or_else(|| self.listen.clone())
             .or_else(|| server.listen.clone())
-            .unwrap_or_else(|| DEFAULT_LISTEN.into());
+            .map_or_else(|| DEFAULT_LISTEN.into(), |listen| with_address(&listen));
         Ok(HttpSettings { listen, public_url, has_tenants, options })
     }
 
@@ -154,24 +165,24 @@ impl HttpArguments {
 impl HttpSettings {
     /// Binds the listener and checks its address.
     pub async fn listen(&self) -> Result<TcpListener> {
-        let listener = TcpListener::bind(&self.listen).await.with_context(|| format!("can't listen on {}", self.listen))?;
+        let listener = match TcpListener::bind(&self.listen).await {
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                bail!("can't listen on {}: write ADDRESS:PORT, or a port", self.listen)
+            }
+            bound => bound.with_context(|| format!("can't listen on {}", self.listen))?,
+        };
         self.options.check_address(listener.local_addr()?).map_err(name_flags)?;
         Ok(listener)
     }
 }
 
-/// Returns the limits of one tenant: by default a quarter of the engine's runs and of its queue.
-fn tenant_limits(section: &LimitsSection, disk_bytes: Option<u64>) -> TenantLimits {
-    let default = TenantLimits::default();
-    let quarter = |runs: usize| runs / 4;
-    // The engine clamps its concurrency too.
-    let concurrency = section.concurrency.map(|runs| quarter(runs.min(EngineBuilder::MAX_CONCURRENCY)));
-    let queue_limit = section.queue.map(quarter);
-    default
-        .with_concurrency(section.tenant_concurrency.or(concurrency).unwrap_or(default.concurrency))
-        .with_queue_limit(section.tenant_queue.or(queue_limit).unwrap_or(default.queue_limit))
-        .with_requests_per_minute(section.tenant_per_minute.unwrap_or(default.requests_per_minute))
-        .with_disk_bytes(disk_bytes.unwrap_or(default.disk_bytes))
+/// Adds the loopback address to a bare port.
+fn with_address(listen: &str) -> String {
+    if listen.bytes().all(|byte| byte.is_ascii_digit()) { format!("127.0.0.1:{listen}") } else { listen.into() }
+}
+
+fn parse_url(text: &str) -> Result<Url, String> {
+    text.parse().map_err(|_| "must be a URL such as https://tools.example.com".into())
 }
 
 /// Returns the error with the names of the flags that fix it.

@@ -17,6 +17,9 @@ use std::{
 };
 use tokio::{net::TcpListener, runtime::Runtime};
 
+/// The number of threads for other work that blocks: standard input, name resolution, and opening the directories of tenants.
+const SPARE_THREADS: usize = 16;
+
 #[derive(Args)]
 pub struct Arguments {
     /// OpenAPI specifications, as with --api
@@ -45,7 +48,10 @@ pub fn serve(arguments: &Arguments, is_from_command_line: impl Fn(&str) -> bool)
     let transport = arguments.http.transport(&config, is_from_command_line)?;
     let mut io = arguments.limits.open_io(&config, transport == Transport::Stdio)?;
     process::raise_descriptor_limit();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("can't start the runtime")?;
+    let engine = config.limits.engine().file_io(FileIo::BlockInPlace);
+    let blocking_threads = max_blocking_threads(engine.planned_concurrency());
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(blocking_threads).build().context("can't start the runtime")?;
     let sdk = runtime.block_on(arguments.apis.load(&config, &arguments.specifications))?;
     let http = match transport {
         Transport::Stdio => None,
@@ -61,12 +67,12 @@ pub fn serve(arguments: &Arguments, is_from_command_line: impl Fn(&str) -> bool)
         io.files = io.files.clone().with_disk_quota(bytes).context("can't count the files of the io directory")?;
     }
     // Runs are tasks of a multi-threaded runtime, so they can block in place.
-    let engine = match config.limits.engine().file_io(FileIo::BlockInPlace).build() {
+    let engine = match engine.build() {
         Ok(engine) => engine,
         Err(error) => return Ok(internal_error(&error.into())),
     };
-    let mut server = McpServer::builder(engine).limits(limits);
-    if let Some(bytes) = config.limits.inline {
+    let mut server = McpServer::builder(engine).limits(limits).resource_links(config.server.resource_links.unwrap_or(false));
+    if let Some(bytes) = config.limits.inline() {
         server = server.inline_limit(bytes);
     }
     if let Some(io) = io {
@@ -76,7 +82,7 @@ pub fn serve(arguments: &Arguments, is_from_command_line: impl Fn(&str) -> bool)
         server = server.sdk(sdk.clone());
     }
     // Over HTTP, no client waits for the script of another.
-    let script_runtime = http.is_some().then(script_runtime).transpose()?;
+    let script_runtime = http.is_some().then(|| script_runtime(blocking_threads)).transpose()?;
     if let Some(runtime) = &script_runtime {
         server = server.script_runtime(runtime.handle().clone());
     }
@@ -99,10 +105,18 @@ pub fn serve(arguments: &Arguments, is_from_command_line: impl Fn(&str) -> bool)
     })
 }
 
+/// Returns the maximum number of threads that a runtime has in addition to one per core.
+///
+/// Each file operation of a script moves the other tasks of its thread to another one. If the operations are short, tokio starts threads
+/// faster than they end, up to this number. More operations than that are never in progress: one per run, and as many file jobs.
+fn max_blocking_threads(concurrency: usize) -> usize {
+    2 * concurrency + SPARE_THREADS
+}
+
 /// Builds the runtime for scripts. Its threads have a lower priority than those that serve clients.
-fn script_runtime() -> Result<Runtime> {
+fn script_runtime(blocking_threads: usize) -> Result<Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.thread_name("scripts").enable_all().on_thread_start(process::lower_priority);
+    builder.thread_name("scripts").enable_all().max_blocking_threads(blocking_threads).on_thread_start(process::lower_priority);
     builder.build().context("can't start the runtime for scripts")
 }
 

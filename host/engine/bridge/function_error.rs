@@ -1,6 +1,6 @@
 //! The error of a function, with the data that scripts can read from it.
 
-use super::provider::FunctionValue;
+use super::value::FunctionValue;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use std::{collections::BTreeMap, fmt};
@@ -26,7 +26,7 @@ pub struct FunctionError {
     /// The headers of the response, by name in lower case.
     pub headers: BTreeMap<String, String>,
     /// The body of the response.
-    pub body: Option<FunctionValue>,
+    pub body: Option<Box<FunctionValue>>,
     /// The number of seconds after which another attempt may succeed.
     pub retry_after: Option<f64>,
     /// The full name of the function, if the call may have used a short name.
@@ -50,8 +50,8 @@ impl FunctionError {
 
     /// Sets the body.
     #[must_use]
-    pub fn with_body(mut self, body: FunctionValue) -> Self {
-        self.body = Some(body);
+    pub fn with_body(mut self, body: impl Into<FunctionValue>) -> Self {
+        self.body = Some(Box::new(body.into()));
         self
     }
 

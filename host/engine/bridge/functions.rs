@@ -3,7 +3,8 @@
 use super::{
     Completed, MeteredState, begin_call, define_with_cost,
     function_error::FunctionError,
-    provider::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, MAX_RESPONSE, ResponseBudget},
+    provider::{FunctionCall, FunctionProvider, FunctionResponse, MAX_RESPONSE, ResponseBudget},
+    value::{Attachment, FunctionValue, JsonValue},
 };
 use futures_util::{StreamExt as _, future::join_all, stream};
 use serde_json::value::RawValue;
@@ -16,7 +17,7 @@ use wasmtime::{
 /// Total size in bytes of the arguments of concurrent calls, which the host copies. Each value costs [`VALUE_OVERHEAD`] more.
 const MAX_ARGUMENTS: usize = 8 << 20;
 
-/// Bytes that the host needs for an empty value. It bounds the number of values.
+/// Bytes that the host needs for an empty value or attachment. It bounds their number.
 const VALUE_OVERHEAD: usize = size_of::<FunctionValue>();
 
 /// Calls of one script that are executed at the same time. Further calls of the same batch wait.
@@ -47,10 +48,24 @@ impl RunFunctions {
 pub struct CallLimitReached(pub u64);
 
 #[derive(ComponentType, Lift)]
+#[component(record)]
+struct ArgumentAttachment {
+    pointer: WasmStr,
+    content: WasmList<u8>,
+}
+
+#[derive(ComponentType, Lift)]
+#[component(record)]
+struct ArgumentDocument {
+    json: WasmStr,
+    attachments: WasmList<ArgumentAttachment>,
+}
+
+#[derive(ComponentType, Lift)]
 #[component(variant)]
 enum ArgumentValue {
     #[component(name = "json")]
-    Json(WasmStr),
+    Json(ArgumentDocument),
     #[component(name = "bytes")]
     Bytes(WasmList<u8>),
 }
@@ -63,10 +78,31 @@ struct Invocation {
 }
 
 #[derive(ComponentType, Lower)]
+#[component(record)]
+struct ReplyAttachment {
+    pointer: String,
+    content: Vec<u8>,
+}
+
+#[derive(ComponentType, Lower)]
+#[component(record)]
+struct ReplyDocument {
+    json: String,
+    attachments: Vec<ReplyAttachment>,
+}
+
+impl From<JsonValue> for ReplyDocument {
+    fn from(value: JsonValue) -> Self {
+        let attachment = |Attachment { pointer, bytes }| ReplyAttachment { pointer, content: bytes };
+        Self { json: String::from(Box::<str>::from(value.text)), attachments: value.attachments.into_iter().map(attachment).collect() }
+    }
+}
+
+#[derive(ComponentType, Lower)]
 #[component(variant)]
 enum ReplyValue {
     #[component(name = "json")]
-    Json(String),
+    Json(ReplyDocument),
     #[component(name = "bytes")]
     Bytes(Vec<u8>),
 }
@@ -75,12 +111,12 @@ enum ReplyValue {
 #[component(record)]
 struct Reply {
     body: ReplyValue,
-    details: Option<String>,
+    details: Option<ReplyDocument>,
 }
 
 impl From<FunctionResponse> for Reply {
     fn from(response: FunctionResponse) -> Self {
-        Self { body: response.body.into(), details: response.details.map(json_text) }
+        Self { body: response.body.into(), details: response.details.map(ReplyDocument::from) }
     }
 }
 
@@ -90,7 +126,7 @@ struct Failure {
     name: Option<String>,
     message: String,
     body: Option<ReplyValue>,
-    details: Option<String>,
+    details: Option<ReplyDocument>,
 }
 
 impl From<String> for Failure {
@@ -102,13 +138,16 @@ impl From<String> for Failure {
 impl Failure {
     /// Converts an error. If its data exceeds the remaining size, only the message is kept. Returns the size of the data too.
     fn new(error: FunctionError, remaining: &mut usize) -> (Self, usize) {
-        let details = error.details();
-        let size = error.body.as_ref().map_or(0, FunctionValue::size) + details.as_ref().map_or(0, |details| details.get().len());
+        let details = error.details().map(JsonValue::from);
+        let size = error.body.as_ref().map_or(0, |body| body.size()) + details.as_ref().map_or(0, JsonValue::size);
         let (name, message) = (error.name, truncate_error(error.message));
         match remaining.checked_sub(size) {
             Some(rest) => {
                 *remaining = rest;
-                (Self { name, message, body: error.body.map(ReplyValue::from), details: details.map(json_text) }, size)
+                (
+                    Self { name, message, body: error.body.map(|body| ReplyValue::from(*body)), details: details.map(ReplyDocument::from) },
+                    size,
+                )
             }
             None => (Self { name, ..Self::from(message) }, 0),
         }
@@ -118,21 +157,17 @@ impl Failure {
 impl From<FunctionValue> for ReplyValue {
     fn from(value: FunctionValue) -> Self {
         match value {
-            FunctionValue::Json(json) => Self::Json(json_text(json)),
+            FunctionValue::Json(json) => Self::Json(json.into()),
             FunctionValue::Bytes(bytes) => Self::Bytes(bytes),
         }
     }
 }
 
-fn json_text(json: Box<RawValue>) -> String {
-    String::from(Box::<str>::from(json))
-}
-
 /// The replies and failures in the order of the calls, or the reason why no call was made.
-type Replies = Result<Vec<Result<Reply, Failure>>, String>;
+type Replies = Result<Vec<Result<Reply, Box<Failure>>>, String>;
 
 pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    let mut tools = linker.instance("toolscript:sandbox/tools@0.2.0")?;
+    let mut tools = linker.instance("toolscript:sandbox/tools@0.3.0")?;
     define_with_cost(&mut tools, "names", |store, (): ()| {
         let names = provider(store).map(FunctionProvider::names).unwrap_or_default();
         Completed { bytes: names.iter().map(String::len).sum(), results: (names,) }
@@ -200,12 +235,12 @@ async fn call<T: MeteredState>(
         let response = response.map_err(|error| {
             let (failure, size) = Failure::new(error, &mut remaining);
             bytes += size;
-            failure
+            Box::new(failure)
         })?;
         let size = response.size();
         bytes += size;
         let too_large = || format!("the response is {size} bytes; at most {MAX_RESPONSE} are allowed at once");
-        remaining = remaining.checked_sub(size).ok_or_else(too_large)?;
+        remaining = remaining.checked_sub(size).ok_or_else(|| Box::new(Failure::from(too_large())))?;
         Ok(Reply::from(response))
     });
     let results = Ok(replies.collect());
@@ -226,28 +261,70 @@ fn copy_call<T: MeteredState>(
     let mut arguments = Vec::new();
     for index in 0..invocation.arguments.len() {
         let Some(value) = invocation.arguments.get(&mut *store, index) else { break };
-        let value = value?;
-        *bytes += VALUE_OVERHEAD;
-        *bytes += match &value {
-            // The guest encodes strings as UTF-8, so this borrows the text from guest memory.
-            ArgumentValue::Json(text) => text.to_str(&*store)?.len(),
-            ArgumentValue::Bytes(bytes) => bytes.len(),
-        };
-        if *bytes > MAX_ARGUMENTS {
-            return Ok(Err(format!("{name}: the arguments are more than {MAX_ARGUMENTS} bytes")));
+        match copy_value(store, &value?, bytes)? {
+            Ok(value) => arguments.push(value),
+            Err(reason) => return Ok(Err(format!("{name}: {}", reason.describe(index + 1)))),
         }
-        arguments.push(match value {
-            ArgumentValue::Json(text) => {
-                let text = text.to_str(&*store)?.into_owned();
-                match RawValue::from_string(text) {
-                    Ok(json) => FunctionValue::Json(json),
-                    Err(error) => return Ok(Err(format!("{name}: argument {} is not JSON: {error}", index + 1))),
-                }
-            }
-            ArgumentValue::Bytes(bytes) => FunctionValue::Bytes(bytes.as_le_slice(&*store).to_vec()),
-        });
     }
     Ok(Ok(FunctionCall { name, arguments, budget: budget.clone() }))
+}
+
+/// The reason why an argument was not copied.
+enum InvalidValue {
+    TooLarge,
+    NotJson(serde_json::Error),
+}
+
+impl InvalidValue {
+    fn describe(&self, argument: usize) -> String {
+        match self {
+            Self::TooLarge => format!("the arguments are more than {MAX_ARGUMENTS} bytes"),
+            Self::NotJson(error) => format!("argument {argument} is not JSON: {error}"),
+        }
+    }
+}
+
+/// Copies an argument out of guest memory. Adds its size to `bytes` before each copy, and stops at the limit.
+fn copy_value<T: MeteredState>(
+    store: &mut StoreContextMut<'_, T>,
+    value: &ArgumentValue,
+    bytes: &mut usize,
+) -> wasmtime::Result<Result<FunctionValue, InvalidValue>> {
+    let mut reserve = |size: usize| {
+        *bytes = bytes.saturating_add(size);
+        *bytes <= MAX_ARGUMENTS
+    };
+    let document = match value {
+        ArgumentValue::Bytes(content) => {
+            let is_allowed = reserve(VALUE_OVERHEAD + content.len());
+            return Ok(if is_allowed {
+                Ok(FunctionValue::Bytes(content.as_le_slice(&*store).to_vec()))
+            } else {
+                Err(InvalidValue::TooLarge)
+            });
+        }
+        ArgumentValue::Json(document) => document,
+    };
+    // The guest encodes strings as UTF-8, so this borrows the text from guest memory.
+    let text = document.json.to_str(&*store)?;
+    if !reserve(VALUE_OVERHEAD + text.len()) {
+        return Ok(Err(InvalidValue::TooLarge));
+    }
+    let text = match RawValue::from_string(text.into_owned()) {
+        Ok(text) => text,
+        Err(error) => return Ok(Err(InvalidValue::NotJson(error))),
+    };
+    let mut attachments = Vec::new();
+    for index in 0..document.attachments.len() {
+        let Some(attachment) = document.attachments.get(&mut *store, index) else { break };
+        let ArgumentAttachment { pointer, content } = attachment?;
+        let pointer = pointer.to_str(&*store)?;
+        if !reserve(VALUE_OVERHEAD + pointer.len() + content.len()) {
+            return Ok(Err(InvalidValue::TooLarge));
+        }
+        attachments.push(Attachment { pointer: pointer.into_owned(), bytes: content.as_le_slice(&*store).to_vec() });
+    }
+    Ok(Ok(FunctionValue::Json(JsonValue::from(text).with_attachments(attachments))))
 }
 
 /// Copies a function name or a search query out of guest memory.

@@ -56,7 +56,7 @@ struct Opened {
 type IoResults<R> = (Result<R, Error>,);
 
 pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    let mut io = linker.instance("toolscript:sandbox/io@0.2.0")?;
+    let mut io = linker.instance("toolscript:sandbox/io@0.3.0")?;
     io.resource_async("file", ResourceType::host::<File>(), |mut store, handle| {
         Box::new(async move {
             let started = begin_call(&mut store).await?;

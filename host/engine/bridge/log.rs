@@ -88,7 +88,7 @@ fn decode_text(bytes: &[u8], limit: usize) -> (String, bool) {
 }
 
 pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    let mut log = linker.instance("toolscript:sandbox/log@0.2.0")?;
+    let mut log = linker.instance("toolscript:sandbox/log@0.3.0")?;
     define(&mut log, "line", line)?;
     define(&mut log, "progress", progress)
 }

@@ -12,11 +12,13 @@ mod io;
 mod log;
 mod provider;
 mod timer;
+mod value;
 
 pub use function_error::FunctionError;
 pub use functions::{CallLimitReached, RunFunctions};
 pub use log::{Listener, LogBuffer, Progress};
-pub use provider::{FunctionCall, FunctionProvider, FunctionResponse, FunctionValue, MAX_RESPONSE, ResponseBudget};
+pub use provider::{FunctionCall, FunctionProvider, FunctionResponse, MAX_RESPONSE, ResponseBudget};
+pub use value::{Attachment, FunctionValue, JsonValue};
 
 use crate::files::FileSession;
 use std::{

@@ -1,8 +1,10 @@
 //! The trait that supplies functions to scripts, and the types of its calls.
 
-use super::function_error::FunctionError;
+use super::{
+    function_error::FunctionError,
+    value::{FunctionValue, JsonValue},
+};
 use futures_util::future::BoxFuture;
-use serde_json::value::RawValue;
 use std::{
     fmt,
     sync::{
@@ -104,24 +106,6 @@ impl fmt::Debug for ResponseBudget {
     }
 }
 
-/// An argument or a return value of a function.
-#[derive(Clone, Debug)]
-pub enum FunctionValue {
-    /// Valid JSON text.
-    Json(Box<RawValue>),
-    /// Bytes: a Luau buffer as an argument, a Luau string as a return value.
-    Bytes(Vec<u8>),
-}
-
-impl FunctionValue {
-    pub(super) fn size(&self) -> usize {
-        match self {
-            Self::Json(json) => json.get().len(),
-            Self::Bytes(bytes) => bytes.len(),
-        }
-    }
-}
-
 /// The response of a function.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -129,17 +113,17 @@ pub struct FunctionResponse {
     /// The return value in the script.
     pub body: FunctionValue,
     /// A JSON object such as an HTTP status and headers. Its members are in the table that `sdk.response` returns.
-    pub details: Option<Box<RawValue>>,
+    pub details: Option<JsonValue>,
 }
 
 impl FunctionResponse {
     /// Creates a response without details.
     #[must_use]
-    pub fn new(body: FunctionValue) -> Self {
-        Self { body, details: None }
+    pub fn new(body: impl Into<FunctionValue>) -> Self {
+        Self { body: body.into(), details: None }
     }
 
     pub(super) fn size(&self) -> usize {
-        self.body.size() + self.details.as_ref().map_or(0, |details| details.get().len())
+        self.body.size() + self.details.as_ref().map_or(0, JsonValue::size)
     }
 }

@@ -139,10 +139,9 @@ impl SigningKeys {
 
 fn select(cached: &CachedKeys, id: Option<&str>, is_suitable: impl Fn(&Jwk) -> bool) -> Option<Jwk> {
     let mut keys = cached.keys.iter().filter(|key| (id.is_none() || key.common.key_id.as_deref() == id) && is_suitable(key));
-    match (keys.next(), keys.next()) {
-        (Some(only), None) => Some(only.clone()),
-        _ => None,
-    }
+    let found = keys.next()?;
+    // Some servers list a key more than once. Different keys with the same id are ambiguous.
+    keys.all(|other| other.algorithm == found.algorithm).then(|| found.clone())
 }
 
 #[derive(Deserialize)]

@@ -5,9 +5,12 @@
 
 mod connections;
 mod drain;
+mod exchanges;
 mod guarded_body;
 mod host_check;
+mod offload;
 mod options;
+mod rejection_log;
 mod request_body;
 mod router;
 mod sessions;
@@ -19,6 +22,7 @@ use super::{auth::Authenticator, error::ServeError, state::ServerState, tenant::
 use crate::engine::IoOptions;
 use connections::ConnectionLimits;
 use host_check::HostCheck;
+use rejection_log::RejectionLog;
 use request_body::BodyReader;
 use router::{Access, Authenticated, HttpState};
 use std::{net::IpAddr, sync::Arc};
@@ -41,6 +45,7 @@ pub fn router(
             // All connections belong to this tenant, so each can have a session and a request.
             let limits = ServiceLimits {
                 sessions: options.max_connections,
+                session_idle_timeout: options.session_idle_timeout,
                 requests: options.max_connections,
                 large_bodies: ANONYMOUS_LARGE_BODIES,
             };
@@ -48,14 +53,20 @@ pub fn router(
         }
         Some(settings) => {
             let issuer = settings.options.issuer().to_owned();
-            let services = TenantServices::new(Arc::clone(state), options.tenant_limits, options.max_connections, io, issuer);
+            let services = TenantServices::new(Arc::clone(state), options, io, issuer);
             let authenticator = Authenticator::new(settings).map_err(HttpOptionsError::HttpClient)?;
             Access::Authenticated(Box::new(Authenticated { authenticator, services: Arc::new(services) }))
         }
     };
     let host_check = HostCheck::new(options.public_url.clone(), listening);
     let body_reader = BodyReader::new(state.max_message(), options.body_timeout);
-    Ok(router::router(Arc::new(HttpState { state: Arc::clone(state), host_check, body_reader, access })))
+    Ok(router::router(Arc::new(HttpState {
+        state: Arc::clone(state),
+        host_check,
+        body_reader,
+        access,
+        rejections: RejectionLog::default(),
+    })))
 }
 
 /// Serves until the drain token is cancelled. Then ends idle requests, waits for runs until the drain timeout, and stops the rest.

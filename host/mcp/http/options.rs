@@ -16,6 +16,8 @@ use url::Url;
 /// - no authentication: all clients are one tenant
 /// - only loopback listeners, unless authentication or anonymous access is set
 /// - 1,024 connections
+/// - 30 min until an unused session is ended
+/// - 10,000 tenants in memory, and 60 s until an idle tenant is removed
 /// - 30 s for the headers of a request and 30 s for its body
 /// - 8 s for running scripts to end when the server drains
 /// - [`TenantLimits::default`]
@@ -25,6 +27,9 @@ pub struct HttpOptions {
     pub(super) auth: Option<AuthOptions>,
     pub(super) anonymous_access: bool,
     pub(super) max_connections: usize,
+    pub(super) session_idle_timeout: Duration,
+    pub(super) max_tenants: usize,
+    pub(super) tenant_idle_timeout: Duration,
     pub(super) header_timeout: Duration,
     pub(super) body_timeout: Duration,
     pub(super) drain_timeout: Duration,
@@ -56,6 +61,10 @@ impl Default for HttpOptions {
             auth: None,
             anonymous_access: false,
             max_connections: 1024,
+            session_idle_timeout: Duration::from_secs(30 * 60),
+            max_tenants: 10_000,
+            // The rate limit of a tenant is per minute, so a tenant that was idle for a minute has not used any of it.
+            tenant_idle_timeout: Duration::from_secs(60),
             header_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(30),
             // Less than the ten seconds that some process supervisors wait.
@@ -94,6 +103,30 @@ impl HttpOptions {
     #[must_use]
     pub fn with_max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections.clamp(1, Semaphore::MAX_PERMITS);
+        self
+    }
+
+    /// Sets the time after which an unused session is ended, in addition to the timeout of a run. Its client then gets 404 and has to
+    /// initialize a new one. An unused session needs about 60 KiB of memory.
+    #[must_use]
+    pub fn with_session_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.session_idle_timeout = timeout;
+        self
+    }
+
+    /// Sets the maximum number of tenants in memory. If all of them have been used recently, the requests of another tenant are answered
+    /// with 503. 0 counts as 1.
+    #[must_use]
+    pub fn with_max_tenants(mut self, tenants: usize) -> Self {
+        self.max_tenants = tenants.max(1);
+        self
+    }
+
+    /// Sets the time after which a tenant without sessions and requests is removed from memory. Its files stay. With less than a minute,
+    /// a tenant that comes back may start more requests than its limit per minute.
+    #[must_use]
+    pub fn with_tenant_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.tenant_idle_timeout = timeout;
         self
     }
 

@@ -3,12 +3,15 @@
 use super::{
     guarded_body::GuardedBody,
     host_check::HostCheck,
+    offload::{self, OffloadedBody},
+    rejection_log::RejectionLog,
     request_body::BodyReader,
     tenant_services::{TenantService, TenantServices},
 };
 use crate::mcp::{
     auth::{AuthSettings, Authenticator, Rejection, Subject},
     error::chain,
+    large_response::LargeResponse,
     metrics,
     state::ServerState,
     urls::join_path,
@@ -19,7 +22,7 @@ use axum::{
     extract::{Request, State},
     http::{
         HeaderMap, HeaderValue, Method, StatusCode,
-        header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, RETRY_AFTER, WWW_AUTHENTICATE},
+        header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, COOKIE, RETRY_AFTER, WWW_AUTHENTICATE},
     },
     middleware::{self, Next},
     response::{IntoResponse as _, Response},
@@ -32,10 +35,19 @@ use std::{
     sync::Arc,
     time::{Duration, SystemTime},
 };
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::{runtime::Handle, sync::OwnedSemaphorePermit};
 
 /// The path of the OAuth metadata. With `/mcp` appended, it is the path that RFC 9728 defines for a resource at `/mcp`.
 const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
+
+/// The size of a request in bytes from which other clients must not wait until it is parsed and checked.
+const LARGE_REQUEST: usize = 16 << 10;
+
+/// The reason for a client without a token.
+const TOKEN_REQUIRED: &str = "a bearer token is required";
+
+/// The response to a request that the server failed to handle. It contains no details, because they may be secret.
+const FAILED: &str = "the server failed; the cause is in its log";
 
 /// The state of the router.
 pub struct HttpState {
@@ -43,6 +55,7 @@ pub struct HttpState {
     pub host_check: HostCheck,
     pub body_reader: BodyReader,
     pub access: Access,
+    pub rejections: RejectionLog,
 }
 
 /// The clients that the server accepts.
@@ -76,6 +89,7 @@ async fn check_host(State(http): State<Arc<HttpState>>, request: Request, next: 
         Ok(()) => next.run(request).await,
         Err(reason) => {
             http.state.metrics.count_rejected("host");
+            http.rejections.add(StatusCode::FORBIDDEN, reason);
             (StatusCode::FORBIDDEN, reason).into_response()
         }
     }
@@ -112,8 +126,10 @@ async fn handle_mcp(State(http): State<Arc<HttpState>>, request: Request) -> Res
         Err(response) => return *response,
     };
     let Ok(permit) = Arc::clone(&tenant.requests).try_acquire_owned() else {
+        let reason = "too many requests at the same time";
         http.state.metrics.count_rejected("requests");
-        return (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "1")], "too many requests at the same time").into_response();
+        http.rejections.add(StatusCode::TOO_MANY_REQUESTS, reason);
+        return (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "1")], reason).into_response();
     };
     // Credentials for this server are not passed on.
     head.headers.remove(AUTHORIZATION);
@@ -122,6 +138,7 @@ async fn handle_mcp(State(http): State<Arc<HttpState>>, request: Request) -> Res
         Ok(body) => body,
         Err((status, reason)) => {
             http.state.metrics.count_rejected("body");
+            http.rejections.add(status, reason);
             return (status, reason).into_response();
         }
     };
@@ -130,8 +147,26 @@ async fn handle_mcp(State(http): State<Arc<HttpState>>, request: Request) -> Res
     if method == Method::DELETE && !tenant.has_session(&head.headers) {
         return (StatusCode::NOT_FOUND, "unknown session").into_response();
     }
+    if method == Method::GET && !tenant.can_resume(&head.headers) {
+        // Clients end a request on this status. After an empty stream, they would resume for ever.
+        let reason = "there is nothing to resume: the response was received, or the request was cancelled or has ended long ago";
+        return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "POST, DELETE")], reason).into_response();
+    }
     let is_json = head.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
-    let response = tenant.service.handle(Request::from_parts(head, Full::new(body.clone()))).await;
+    let large = LargeResponse::default();
+    if body.len() >= LARGE_REQUEST {
+        large.announce();
+    }
+    head.extensions.insert(large.clone());
+    let runtime = http.state.script_runtime.clone().unwrap_or_else(Handle::current);
+    let (service, request) = (Arc::clone(&tenant), Request::from_parts(head, Full::new(body.clone())));
+    let response = match offload::run(async move { service.service.handle(request).await }, &large, &runtime).await {
+        Ok(response) => response.map(Body::new),
+        Err(error) => {
+            tracing::error!(%error, "a request failed");
+            return (StatusCode::INTERNAL_SERVER_ERROR, FAILED).into_response();
+        }
+    };
     if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
         return invalid_message(&body);
     }
@@ -139,7 +174,8 @@ async fn handle_mcp(State(http): State<Arc<HttpState>>, request: Request) -> Res
         // The session has ended, and some clients treat 202 as a failure.
         return StatusCode::NO_CONTENT.into_response();
     }
-    guard_response(response.map(Body::new), permit, stream_end(Arc::clone(&http.state), is_notification_stream, token_expires))
+    let response = offload_events(response, large, runtime);
+    guard_response(response, permit, stream_end(Arc::clone(&http.state), is_notification_stream, token_expires))
 }
 
 /// Returns the service of the client's tenant, and the time when its token expires.
@@ -150,18 +186,20 @@ async fn find_tenant(http: &HttpState, headers: &HeaderMap) -> Result<(Arc<Tenan
     };
     let Subject { name, expires } = authenticated.authenticator.authenticate(headers).await.map_err(|rejection| {
         http.state.metrics.count_rejected("token");
+        http.rejections.add(rejection.status(), rejection.error().map_or(TOKEN_REQUIRED, |(_, description)| description));
         unauthorized(&rejection, authenticated.authenticator.settings())
     })?;
     match authenticated.services.get(&name).await {
         Ok(Some(service)) => Ok((service, Some(expires))),
         Ok(None) => {
+            let reason = "too many users at the same time";
             http.state.metrics.count_rejected("tenants");
-            Err(Box::new((StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, "60")], "too many users at the same time").into_response()))
+            http.rejections.add(StatusCode::SERVICE_UNAVAILABLE, reason);
+            Err(Box::new((StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, "60")], reason).into_response()))
         }
         Err(error) => {
             tracing::error!("can't serve a tenant: {}", chain(&error));
-            let text = "the server failed; the cause is in its log";
-            Err(Box::new((StatusCode::INTERNAL_SERVER_ERROR, text).into_response()))
+            Err(Box::new((StatusCode::INTERNAL_SERVER_ERROR, FAILED).into_response()))
         }
     }
 }
@@ -174,7 +212,7 @@ fn unauthorized(rejection: &Rejection, settings: &AuthSettings) -> Box<Response>
         challenge.push_str(&format!(", scope=\"{scopes}\""));
     }
     let body = match rejection.error() {
-        None => json!({ "error": "unauthorized", "error_description": "a bearer token is required" }),
+        None => json!({ "error": "unauthorized", "error_description": TOKEN_REQUIRED }),
         Some((error, description)) => {
             challenge.push_str(&format!(", error=\"{error}\", error_description=\"{description}\""));
             json!({ "error": error, "error_description": description })
@@ -200,10 +238,19 @@ fn invalid_message(body: &Bytes) -> Response {
     (StatusCode::BAD_REQUEST, Json(error)).into_response()
 }
 
+/// Serializes the events of a response elsewhere, if they are announced as large.
+fn offload_events(response: Response, large: LargeResponse, runtime: Handle) -> Response {
+    if is_event_stream(&response) { response.map(|body| Body::new(OffloadedBody::new(body, large, runtime))) } else { response }
+}
+
+fn is_event_stream(response: &Response) -> bool {
+    response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream")
+}
+
 /// Holds the permit of the request until the response is sent. An event stream ends at `stream_end`, so that it does not outlive the
 /// token that authorized it.
 fn guard_response(response: Response, permit: OwnedSemaphorePermit, stream_end: impl Future<Output = ()> + Send + 'static) -> Response {
-    if response.headers().get(CONTENT_TYPE).is_none_or(|kind| kind != "text/event-stream") {
+    if !is_event_stream(&response) {
         return response.map(|body| Body::new(GuardedBody::new(body, permit)));
     }
     response.map(|body| {

@@ -1,14 +1,15 @@
 //! The sessions of one tenant, for clients of the protocol revisions that have sessions.
 //!
 //! Wraps the session manager of rmcp and adds a limit on the number of sessions, the cancellation of runs when their session ends,
-//! and the notifications of a request in the stream of its response.
+//! the notifications of a request in the stream of its response, and responses for clients that lost their connection.
 
+use super::exchanges::{self, Exchanges, KeptBytes};
 use crate::mcp::run_notifications::RequestStream;
 use axum::http::request::Parts;
 use futures_util::{Stream, StreamExt as _, future, stream};
 use rmcp::{
     ErrorData,
-    model::{ClientJsonRpcMessage, GetExtensions as _, RequestId, ServerJsonRpcMessage, ServerNotification},
+    model::{ClientJsonRpcMessage, GetExtensions as _, RequestId, ServerJsonRpcMessage},
     transport::streamable_http_server::session::{
         ServerSseMessage, SessionId, SessionManager,
         local::{LocalSessionManager, LocalSessionManagerError, SessionConfig, SessionError, SessionTransport},
@@ -17,11 +18,9 @@ use rmcp::{
 use std::{
     collections::{HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::Poll,
     time::{Duration, Instant},
 };
 use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 
 /// The number of notifications of one request that are queued for a slow client. If the queue is full, the sender waits.
@@ -30,8 +29,8 @@ const NOTIFICATION_QUEUE: usize = 4;
 /// The time to notify a session that it is closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// The time after which an unused session is ended.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+/// The maximum size of the responses that are kept for all clients of one tenant that lost their connection, in bytes.
+const MAX_KEPT_BYTES: usize = 32 << 20;
 
 /// The sessions of one tenant.
 ///
@@ -41,6 +40,7 @@ pub struct Sessions {
     inner: LocalSessionManager,
     sessions: Mutex<HashMap<SessionId, Session>>,
     max_sessions: usize,
+    kept_bytes: KeptBytes,
 }
 
 struct Session {
@@ -48,9 +48,16 @@ struct Session {
     closed: CancellationToken,
     /// The ids of active requests. rmcp would never remove one of two requests with the same id.
     requests: Arc<Mutex<HashSet<RequestId>>>,
+    exchanges: Arc<Exchanges>,
 }
 
 impl Session {
+    fn new(kept_bytes: KeptBytes) -> Self {
+        let closed = CancellationToken::new();
+        let exchanges = Exchanges::new(kept_bytes, closed.clone());
+        Self { last_used: Instant::now(), closed, requests: Arc::default(), exchanges }
+    }
+
     fn is_busy(&self) -> bool {
         !self.requests.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
@@ -78,18 +85,32 @@ impl Drop for ActiveRequest {
 }
 
 impl Sessions {
-    /// Creates a manager without sessions. A session is not idle during a run of at most `run_timeout`.
-    pub fn new(max_sessions: usize, run_timeout: Duration) -> Self {
+    /// Creates a manager without sessions. An unused session is ended after `idle_timeout`. A session is not idle during a run of at most
+    /// `run_timeout`.
+    pub fn new(max_sessions: usize, idle_timeout: Duration, run_timeout: Duration) -> Self {
         let mut config = SessionConfig::default();
-        config.keep_alive = Some(IDLE_TIMEOUT + run_timeout);
+        config.keep_alive = Some(idle_timeout + run_timeout);
+        // `Exchanges` enables clients to resume, and keeps the responses.
+        config.sse_retry = None;
+        config.completed_cache_ttl = Duration::ZERO;
         let mut inner = LocalSessionManager::default();
         inner.session_config = config;
-        Self { inner, sessions: Mutex::default(), max_sessions }
+        Self { inner, sessions: Mutex::default(), max_sessions, kept_bytes: KeptBytes::new(MAX_KEPT_BYTES) }
     }
 
     /// Returns `true` if there is a session with this id.
     pub fn contains(&self, id: &str) -> bool {
         self.lock().contains_key(id)
+    }
+
+    /// Returns `true` if a client can resume the stream with this event. An unknown session is not reported here.
+    pub fn can_resume(&self, id: &str, last_event_id: &str) -> bool {
+        match self.lock().get(id) {
+            Some(session) if exchanges::is_request_event(last_event_id) => session.exchanges.can_resume(last_event_id),
+            // The ids of rmcp for notifications that belong to no request.
+            Some(_) => last_event_id.parse::<usize>().is_ok(),
+            None => true,
+        }
     }
 
     /// Returns `true` if there are no sessions.
@@ -108,17 +129,18 @@ impl Sessions {
         }
     }
 
-    /// Registers a request of a session. Returns it with the token that the end of the session cancels, or `None` if its id is in use.
+    /// Registers a request of a session. Returns it with the token that the end of the session cancels and the exchanges of the session,
+    /// or `None` if its id is in use.
     fn register(
         &self,
         id: &SessionId,
         request: &RequestId,
-    ) -> Result<Option<(ActiveRequest, CancellationToken)>, LocalSessionManagerError> {
+    ) -> Result<Option<(ActiveRequest, CancellationToken, Arc<Exchanges>)>, LocalSessionManagerError> {
         self.touch(id);
         let sessions = self.lock();
         let session = sessions.get(id).ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))?;
         let active = ActiveRequest::register(Arc::clone(&session.requests), request.clone());
-        Ok(active.map(|active| (active, session.closed.clone())))
+        Ok(active.map(|active| (active, session.closed.clone(), Arc::clone(&session.exchanges))))
     }
 
     /// Starts a request. A separate task finishes even if the client disconnects: rmcp would never remove a request that was only
@@ -127,7 +149,7 @@ impl Sessions {
         &self,
         id: &SessionId,
         message: ClientJsonRpcMessage,
-    ) -> Result<ReceiverStream<ServerSseMessage>, LocalSessionManagerError> {
+    ) -> Result<mpsc::Receiver<ServerSseMessage>, LocalSessionManagerError> {
         let handle = self.inner.sessions.read().await.get(id).cloned();
         let handle = handle.ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))?;
         let start = tokio::spawn(async move {
@@ -135,8 +157,7 @@ impl Sessions {
             handle.push_message(message, responses.http_request_id).await?;
             Ok::<_, SessionError>(responses.inner)
         });
-        let responses = start.await.unwrap_or(Err(SessionError::SessionServiceTerminated))?;
-        Ok(ReceiverStream::new(responses))
+        Ok(start.await.unwrap_or(Err(SessionError::SessionServiceTerminated))?)
     }
 
     fn remove(&self, id: &SessionId) {
@@ -164,8 +185,7 @@ impl SessionManager for Sessions {
             self.close_session(&evicted).await?;
         }
         let (id, transport) = self.inner.create_session().await?;
-        let session = Session { last_used: Instant::now(), closed: CancellationToken::new(), requests: Arc::default() };
-        self.lock().insert(id.clone(), session);
+        self.lock().insert(id.clone(), Session::new(self.kept_bytes.clone()));
         Ok((id, transport))
     }
 
@@ -192,17 +212,17 @@ impl SessionManager for Sessions {
             return Err(LocalSessionManagerError::SessionNotFound(id.clone()));
         };
         let (sender, notifications) = mpsc::channel(NOTIFICATION_QUEUE);
-        let Some((active, closed)) = self.register(id, &request.id)? else {
+        let Some((active, closed, exchanges)) = self.register(id, &request.id)? else {
             let error = ErrorData::invalid_request("Invalid Request: a request with this id is in progress", None);
             let response = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
             return Ok(stream::once(future::ready(ServerSseMessage::from_message(response))).left_stream());
         };
+        let request_id = request.id.clone();
         let extensions = request.request.extensions_mut();
         let resumable = extensions.get::<Parts>().is_some_and(supports_resuming);
         extensions.insert(RequestStream::new(sender, closed, Arc::new(active)));
         let responses = self.start(id, message).await?;
-        let responses = responses.filter(move |response| future::ready(resumable || response.message.is_some()));
-        Ok(merge(notifications, responses).right_stream())
+        Ok(exchanges.start(request_id, notifications, responses, resumable).right_stream())
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -224,39 +244,17 @@ impl SessionManager for Sessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         self.touch(id);
-        self.inner.resume(id, last_event_id).await
+        if !exchanges::is_request_event(&last_event_id) {
+            return Ok(self.inner.resume(id, last_event_id).await?.left_stream());
+        }
+        let exchanges = self.lock().get(id).map(|session| Arc::clone(&session.exchanges));
+        let exchanges = exchanges.ok_or_else(|| LocalSessionManagerError::SessionNotFound(id.clone()))?;
+        let events = exchanges.resume(&last_event_id).ok_or(SessionError::InvalidEventId)?;
+        Ok(events.right_stream())
     }
 }
 
 /// Returns `true` if a client supports events without a message, which clients use to resume a stream. Older clients fail on them.
 fn supports_resuming(request: &Parts) -> bool {
     request.headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= &b"2025-11-25"[..])
-}
-
-/// Merges both into one stream. Notifications that were sent before a response come before it.
-fn merge(
-    mut notifications: mpsc::Receiver<ServerNotification>,
-    responses: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
-) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
-    let mut responses = Box::pin(responses.fuse());
-    let mut next_response = None;
-    stream::poll_fn(move |context| {
-        let mut ended = false;
-        if next_response.is_none() {
-            match responses.poll_next_unpin(context) {
-                Poll::Ready(Some(response)) => next_response = Some(response),
-                Poll::Ready(None) => ended = true,
-                Poll::Pending => {}
-            }
-        }
-        // Polled after the responses: a notification that was sent before the response is in the channel by now.
-        if let Poll::Ready(Some(notification)) = notifications.poll_recv(context) {
-            return Poll::Ready(Some(ServerSseMessage::from_message(ServerJsonRpcMessage::notification(notification))));
-        }
-        match next_response.take() {
-            Some(response) => Poll::Ready(Some(response)),
-            None if ended => Poll::Ready(None),
-            None => Poll::Pending,
-        }
-    })
 }

@@ -1,6 +1,7 @@
-//! The services of tenants. Each authenticated subject has a service of its own, created with its first request.
+//! The services of tenants. Each authenticated subject has a service of its own, created with its first request and removed when the
+//! tenant is idle.
 
-use super::sessions::Sessions;
+use super::{options::HttpOptions, sessions::Sessions};
 use crate::{
     Files,
     engine::IoOptions,
@@ -13,7 +14,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use std::{
     collections::HashMap,
     fmt::Write as _,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::{Duration, Instant},
 };
 use tokio::{
@@ -21,11 +22,8 @@ use tokio::{
     task::JoinError,
 };
 
-/// The maximum number of tenants in memory. Idle tenants are removed for new ones.
-const MAX_TENANTS: usize = 10_000;
-
-/// The time after its last request for which a tenant is never removed.
-const MIN_IDLE_TIME: Duration = Duration::from_secs(60);
+/// The minimum time between two searches for idle tenants.
+const MIN_SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The length of the hash in the name of a tenant's directory, in bytes.
 const DIRECTORY_HASH_LENGTH: usize = 16;
@@ -43,6 +41,8 @@ const MAX_LARGE_BODIES: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub struct ServiceLimits {
     pub sessions: usize,
+    /// The time after which an unused session is ended.
+    pub session_idle_timeout: Duration,
     /// Requests at the same time, including those that wait for notifications.
     pub requests: usize,
     pub large_bodies: usize,
@@ -62,7 +62,7 @@ pub struct TenantService {
 impl TenantService {
     pub fn new(tenant: Tenant, limits: ServiceLimits) -> Self {
         let tenant = Arc::new(tenant);
-        let sessions = Arc::new(Sessions::new(limits.sessions, tenant.state.limits.timeout));
+        let sessions = Arc::new(Sessions::new(limits.sessions, limits.session_idle_timeout, tenant.state.limits.timeout));
         let config = StreamableHttpServerConfig::default()
             // A response with one message is plain JSON, not an event stream.
             .with_json_response(true)
@@ -88,6 +88,15 @@ impl TenantService {
         id.is_some_and(|id| self.sessions.contains(id))
     }
 
+    /// Returns `true` unless the client wants to resume a stream that can't be resumed.
+    pub fn can_resume(&self, headers: &HeaderMap) -> bool {
+        let [session, last_event] = ["mcp-session-id", "last-event-id"].map(|name| headers.get(name).and_then(|value| value.to_str().ok()));
+        match (session, last_event) {
+            (Some(session), Some(last_event)) => self.sessions.can_resume(session, last_event),
+            _ => true,
+        }
+    }
+
     fn is_idle(&self) -> bool {
         self.sessions.is_empty() && self.requests.available_permits() == self.max_requests
     }
@@ -101,7 +110,16 @@ pub struct TenantServices {
     /// The io directory, with a subdirectory for each tenant.
     io: Option<IoOptions>,
     issuer: String,
-    services: Mutex<HashMap<String, Entry>>,
+    max_tenants: usize,
+    idle_timeout: Duration,
+    entries: Mutex<Entries>,
+}
+
+#[derive(Default)]
+struct Entries {
+    tenants: HashMap<String, Entry>,
+    /// A task removes idle tenants, as long as there are tenants.
+    has_sweeper: bool,
 }
 
 struct Entry {
@@ -121,16 +139,23 @@ pub enum TenantError {
 }
 
 impl TenantServices {
-    pub fn new(
-        state: Arc<ServerState>,
-        tenant_limits: TenantLimits,
-        max_connections: usize,
-        io: Option<IoOptions>,
-        issuer: String,
-    ) -> Self {
-        let service_limits =
-            ServiceLimits { sessions: MAX_SESSIONS, requests: MAX_REQUESTS.min(max_connections), large_bodies: MAX_LARGE_BODIES };
-        Self { state, tenant_limits, service_limits, io, issuer, services: Mutex::default() }
+    pub fn new(state: Arc<ServerState>, options: &HttpOptions, io: Option<IoOptions>, issuer: String) -> Self {
+        let requests = MAX_REQUESTS.min(options.max_connections);
+        Self {
+            state,
+            tenant_limits: options.tenant_limits,
+            service_limits: ServiceLimits {
+                sessions: MAX_SESSIONS,
+                session_idle_timeout: options.session_idle_timeout,
+                requests,
+                large_bodies: MAX_LARGE_BODIES,
+            },
+            io,
+            issuer,
+            max_tenants: options.max_tenants,
+            idle_timeout: options.tenant_idle_timeout,
+            entries: Mutex::default(),
+        }
     }
 
     /// Returns the service of a subject, or `None` if there are too many tenants.
@@ -151,20 +176,43 @@ impl TenantServices {
     }
 
     /// Returns the entry of a tenant, new or existing. Removes idle tenants if there are too many.
-    fn entry(&self, name: &str) -> Option<Arc<OnceCell<Arc<TenantService>>>> {
-        let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
-        if !services.contains_key(name) && services.len() >= MAX_TENANTS {
-            services.retain(|_, entry| {
-                let is_busy = Arc::strong_count(&entry.service) > 1 || entry.service.get().is_some_and(|service| !service.is_idle());
-                is_busy || entry.last_used.elapsed() < MIN_IDLE_TIME
-            });
-            if services.len() >= MAX_TENANTS {
+    fn entry(self: &Arc<Self>, name: &str) -> Option<Arc<OnceCell<Arc<TenantService>>>> {
+        let mut entries = self.lock();
+        if !entries.tenants.contains_key(name) && entries.tenants.len() >= self.max_tenants {
+            self.remove_idle(&mut entries);
+            if entries.tenants.len() >= self.max_tenants {
                 return None;
             }
         }
-        let entry = services.entry(name.into()).or_insert_with(|| Entry { service: Arc::default(), last_used: Instant::now() });
+        let entry = entries.tenants.entry(name.into()).or_insert_with(|| Entry { service: Arc::default(), last_used: Instant::now() });
         entry.last_used = Instant::now();
-        Some(Arc::clone(&entry.service))
+        let service = Arc::clone(&entry.service);
+        if !std::mem::replace(&mut entries.has_sweeper, true) {
+            tokio::spawn(sweep(Arc::downgrade(self), self.idle_timeout));
+        }
+        self.count(&entries);
+        Some(service)
+    }
+
+    fn remove_idle(&self, entries: &mut Entries) {
+        entries.tenants.retain(|_, entry| {
+            let is_busy = Arc::strong_count(&entry.service) > 1 || entry.service.get().is_some_and(|service| !service.is_idle());
+            is_busy || entry.last_used.elapsed() < self.idle_timeout
+        });
+        if entries.tenants.is_empty() {
+            // Returns the memory of the table.
+            entries.tenants = HashMap::new();
+        }
+        self.count(entries);
+    }
+
+    /// Reports the number of tenants in the metrics.
+    fn count(&self, entries: &Entries) {
+        self.state.metrics.tenants.set(i64::try_from(entries.tenants.len()).unwrap_or(i64::MAX));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn create(&self, name: &str) -> Result<Arc<TenantService>, TenantError> {
@@ -181,6 +229,20 @@ impl TenantServices {
     }
 }
 
+/// Removes idle tenants until there are none, or the server is gone.
+async fn sweep(services: Weak<TenantServices>, idle_timeout: Duration) {
+    loop {
+        tokio::time::sleep((idle_timeout / 2).max(MIN_SWEEP_INTERVAL)).await;
+        let Some(services) = services.upgrade() else { return };
+        let mut entries = services.lock();
+        services.remove_idle(&mut entries);
+        entries.has_sweeper = !entries.tenants.is_empty();
+        if !entries.has_sweeper {
+            return;
+        }
+    }
+}
+
 /// Opens the directory of a tenant and counts its files.
 fn open_directory(io_directory: &Files, name: &str, disk_bytes: u64) -> Result<Files, TenantError> {
     let files = io_directory.subdirectory(name).map_err(TenantError::Directory)?;
@@ -191,7 +253,7 @@ fn open_directory(io_directory: &Files, name: &str, disk_bytes: u64) -> Result<F
 fn directory_name(issuer: &str, subject: &str) -> String {
     // The length prefix makes the text unique for each pair.
     let text = format!("{}:{issuer}{subject}", issuer.len());
-    let mut name = String::with_capacity(2 * DIRECTORY_HASH_LENGTH);
+    let mut name = String::new();
     for byte in digest(&SHA256, text.as_bytes()).as_ref().iter().take(DIRECTORY_HASH_LENGTH) {
         let _ = write!(name, "{byte:02x}");
     }

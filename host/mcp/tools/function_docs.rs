@@ -16,11 +16,18 @@ const MAX_FUNCTIONS: usize = 200;
 /// The number of functions that a search shows.
 const MAX_MATCHES: usize = 5;
 
+/// The size of the documentation of one function or type in bytes.
+const MAX_DOCS: usize = 6 << 10;
+
+/// The number of tags of an API that are listed.
+const MAX_TAGS: usize = 50;
+
 /// A tool that reads documentation.
 pub struct DocsTool {
     name: &'static str,
     pub(super) define: fn() -> Tool,
-    call: fn(&Sdk, Option<JsonObject>) -> Result<ToolOutput, InvalidArgument>,
+    /// Decodes the arguments and calls the tool. The number is the size in bytes that a model reads at once, or 0.
+    call: fn(&Sdk, Option<JsonObject>, usize) -> Result<ToolOutput, InvalidArgument>,
 }
 
 /// All documentation tools. A server whose scripts have functions offers them.
@@ -32,15 +39,17 @@ impl DocsTool {
         const { &DOCS_TOOLS }.iter().find(|tool| tool.name == name)
     }
 
-    pub fn call(&self, sdk: &Sdk, arguments: Option<JsonObject>) -> CallToolResult {
-        (self.call)(sdk, arguments).map_or_else(InvalidArgument::into_result, ToolOutput::into_result)
+    /// Calls the tool. `inline` is the size in bytes that a model reads at once; 0 is no limit.
+    pub fn call(&self, sdk: &Sdk, arguments: Option<JsonObject>, inline: usize) -> CallToolResult {
+        let inline = if inline == 0 { usize::MAX } else { inline };
+        (self.call)(sdk, arguments, inline).map_or_else(InvalidArgument::into_result, ToolOutput::into_result)
     }
 }
 
 const LIST_APIS: DocsTool = DocsTool {
     name: "list_apis",
     define: || define_read_only::<NoArguments>(LIST_APIS.name, "List APIs", "Lists the APIs in sdk."),
-    call: |sdk, arguments| {
+    call: |sdk, arguments, _| {
         let NoArguments {} = arguments::parse(arguments)?;
         Ok(list_apis(sdk))
     },
@@ -74,14 +83,20 @@ fn list_apis(sdk: &Sdk) -> ToolOutput {
     for source in sdk.sources() {
         let functions = source.functions.len();
         let mut line = format!("sdk.{}: {} ({})", source.name, source.title, count(functions as u64, "function", "functions"));
-        if !source.tags.is_empty() {
-            line.push_str(&format!("; tags: {}", source.tags.iter().map(String::as_str).collect::<Vec<_>>().join(", ")));
+        let tags: BTreeSet<String> = source.tags.iter().take(MAX_TAGS).cloned().collect();
+        if !tags.is_empty() {
+            let more = source.tags.len() - tags.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            line.push_str(&format!("; tags: {}{more}", tags.iter().map(String::as_str).collect::<Vec<_>>().join(", ")));
+        }
+        if source.is_starting {
+            line.push_str("; still starting");
         }
         if let Some(down) = &source.down {
             line.push_str(&format!("; unavailable: {down}"));
         }
         lines.push(line);
-        let (name, title, kind, tags, down) = (source.name, source.title, source.kind, source.tags, source.down);
+        let (name, title, kind, down) = (source.name, source.title, source.kind, source.down);
         apis.push(ApiEntry { name, title, kind, functions, tags, down });
     }
     ToolOutput::text(lines.join("\n"), &ApiList { apis })
@@ -96,11 +111,11 @@ const LIST_FUNCTIONS: DocsTool = DocsTool {
             "Lists functions of sdk, optionally of one API or with one tag.",
         )
     },
-    call: |sdk, arguments| {
+    call: |sdk, arguments, inline| {
         let arguments: ListArguments = arguments::parse(arguments)?;
         let functions = sdk.functions(arguments.api.as_deref(), arguments.tag.as_deref());
         let functions = functions.map_err(|error| InvalidArgument(error.to_string()))?;
-        Ok(list(&functions, "(there are more; give an api or a tag, or use search_docs)"))
+        Ok(list(&functions, inline))
     },
 };
 
@@ -122,9 +137,11 @@ const GET_FUNCTION_DOCS: DocsTool = DocsTool {
             "Returns how a script calls a function, or a built-in such as io.open: signature, parameters, types.",
         )
     },
-    call: |sdk, arguments| {
+    call: |sdk, arguments, inline| {
         let GetArguments { name } = arguments::parse(arguments)?;
-        let docs = sdk.docs_for(&name).map_err(|error| InvalidArgument(format!("`name`: {error}")))?;
+        // Without a limit, the documentation is complete.
+        let max_bytes = if inline == usize::MAX { inline } else { MAX_DOCS.min(inline) };
+        let docs = sdk.docs_within(&name, max_bytes, inline).map_err(|error| InvalidArgument(format!("`name`: {error}")))?;
         Ok(ToolOutput::text(docs.clone(), &FunctionDocs { name, docs }))
     },
 };
@@ -132,7 +149,7 @@ const GET_FUNCTION_DOCS: DocsTool = DocsTool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GetArguments {
-    /// Name of a function, such as shop.list_pets.
+    /// Name of a function, such as shop.list_pets, or of a type.
     name: String,
 }
 
@@ -145,7 +162,7 @@ struct FunctionDocs {
 const SEARCH_DOCS: DocsTool = DocsTool {
     name: "search_docs",
     define: || define_read_only::<SearchArguments>(SEARCH_DOCS.name, "Search functions", "Finds functions of sdk by what they do."),
-    call: |sdk, arguments| {
+    call: |sdk, arguments, _| {
         let SearchArguments { query } = arguments::parse(arguments)?;
         Ok(search(sdk, &query))
     },
@@ -194,18 +211,26 @@ fn search(sdk: &Sdk, query: &str) -> ToolOutput {
     ToolOutput::text(lines.join("\n"), &FunctionList { functions, truncated: more > 0 })
 }
 
-/// Returns the functions as lines, and `hint` if there are more than fit.
-fn list(functions: &[Arc<Function>], hint: &str) -> ToolOutput {
-    let truncated = functions.len() > MAX_FUNCTIONS;
-    let shown = &functions[..functions.len().min(MAX_FUNCTIONS)];
-    let entry = |function: &Arc<Function>| FunctionEntry { name: function.full_name(), summary: function.summary.clone() };
-    let functions: Vec<FunctionEntry> = shown.iter().map(entry).collect();
-    let mut lines: Vec<String> = functions.iter().map(|function| format!("sdk.{}  {}", function.name, function.summary)).collect();
-    if lines.is_empty() {
+/// Returns the functions that fit into `inline` bytes as lines, and the number of the others.
+fn list(functions: &[Arc<Function>], inline: usize) -> ToolOutput {
+    let mut lines: Vec<String> = Vec::new();
+    let mut entries: Vec<FunctionEntry> = Vec::new();
+    let mut bytes: usize = 0;
+    for function in functions.iter().take(MAX_FUNCTIONS) {
+        let entry = FunctionEntry { name: function.full_name(), summary: function.summary.clone() };
+        bytes += serde_json::to_string(&entry).map_or(inline, |json| json.len() + 1);
+        if bytes > inline {
+            break;
+        }
+        lines.push(format!("sdk.{}  {}", entry.name, entry.summary));
+        entries.push(entry);
+    }
+    let more = functions.len() - entries.len();
+    if functions.is_empty() {
         lines.push("(no matches)".into());
     }
-    if truncated {
-        lines.push(hint.into());
+    if more > 0 {
+        lines.push(format!("({more} more; give an api or a tag, or use search_docs)"));
     }
-    ToolOutput::text(lines.join("\n"), &FunctionList { functions, truncated })
+    ToolOutput::text(lines.join("\n"), &FunctionList { functions: entries, truncated: more > 0 })
 }

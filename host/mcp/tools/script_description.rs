@@ -17,7 +17,8 @@ pub fn describe(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> S
     let mut text = format!(
         "Runs a Luau script in a sandbox and returns {{result, logs, files_touched}}: its return value as JSON, the lines that it \
          printed, the files that it changed. Each run starts fresh{}.\n\n\
-         Luau is Lua 5.1 with +=, continue, //, `{{x}}` strings and types. There is no goto (use continue) and no bit operator (use bit32). \
+         Luau is Lua 5.1 with +=, continue, //, `{{x}}` strings and types. There is no goto (use continue), no <const> and no bit \
+         operator (use bit32). \
          Available: string, table, math, bit32, utf8, buffer, print(...), sleep(seconds), progress(done, total?, message?), \
          json.encode(value, {{indent = true}}), json.decode(text), base64.encode/decode, os.time/date/clock (dates are UTC). \
          Not available: network{}, other programs.\n\n\
@@ -46,7 +47,7 @@ pub fn describe(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> S
 fn describe_files(io: &IoOptions) -> String {
     let errors = match io.errors {
         IoErrorMode::Return => "File system errors are returned as nil, message, code; other errors are raised.",
-        _ => "Errors, including file errors, are raised; catch them with pcall.",
+        _ => "Errors are raised, also by io.open for a missing file: check io.exists(path) first, or use pcall.",
     };
     format!(
         "\n\nFiles: io.open(path, mode), io.lines(path), io.list(directory), io.exists(path), os.remove(path), os.rename(old, new) and \
@@ -71,8 +72,9 @@ fn describe_apis(sdk: &Sdk, limits: &Limits) -> String {
     );
     if sources.iter().any(|source| source.kind == SourceKind::Mcp) {
         text.push_str(
-            " A tool of an MCP server takes one table and returns its structured content as a table, otherwise its text as a string, or \
-             an image as {mimeType, data}, where base64.decode(data) returns its bytes.",
+            " A tool of an MCP server takes one table and returns its structured content (the value of result alone, if the schema has \
+             nothing else), otherwise its text as a string (json.decode it if it is JSON), an image as {mime_type, data} with its bytes, \
+             several blocks as a list. Its err.status is nil.",
         );
     }
     text.push_str(" sdk.search(words) finds functions; sdk.docs(name) returns parameters and types.");
@@ -84,6 +86,7 @@ fn describe_apis(sdk: &Sdk, limits: &Limits) -> String {
         };
         let _ = match source.down {
             Some(reason) => write!(text, "\n- sdk.{}: unavailable now: {reason}", source.name),
+            None if source.is_starting => write!(text, "\n- sdk.{}: still starting; calls wait for it", source.name),
             None => write!(text, "\n- sdk.{}: {title} ({functions})", source.name),
         };
     }

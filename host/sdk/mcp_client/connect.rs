@@ -1,6 +1,6 @@
 //! Connects to an upstream MCP server: starts a program, or opens an HTTP connection.
 
-use super::{handler::Handler, process::ServerProcess};
+use super::{handler::Handler, oversized_messages::OversizedMessages, process::ServerProcess};
 use crate::sdk::{
     egress::{self, Egress},
     secret::Secret,
@@ -14,6 +14,7 @@ use rmcp::{
 use std::{
     collections::{BTreeMap, HashMap},
     io,
+    path::PathBuf,
     process::Stdio,
 };
 use tokio::process::Command;
@@ -22,7 +23,7 @@ use url::Url;
 /// The environment variables that every program inherits. They contain no secrets.
 const INHERITED_VARIABLES: [&str; 10] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
 
-/// The size of a message in bytes. A longer message is skipped, and its call ends with the timeout of the script.
+/// The size of a message in bytes. A longer message is skipped, and its call fails.
 const MAX_MESSAGE: usize = 12 << 20;
 
 /// The transport of a server.
@@ -30,6 +31,8 @@ pub enum Transport {
     Command {
         program: String,
         args: Vec<String>,
+        /// The working directory of the program, if it is not that of this process.
+        directory: Option<PathBuf>,
         /// Environment variables of the program.
         env: BTreeMap<String, Secret>,
         /// The names of variables that the program inherits, in addition to [`INHERITED_VARIABLES`].
@@ -56,11 +59,18 @@ pub struct Failure {
     pub public: String,
     /// The cause for the operator.
     pub cause: String,
+    /// Another attempt would fail, too, until the options are changed.
+    pub is_permanent: bool,
 }
 
 impl Failure {
     pub fn new(public: impl Into<String>, cause: impl ToString) -> Self {
-        Self { public: public.into(), cause: cause.to_string() }
+        Self { public: public.into(), cause: cause.to_string(), is_permanent: false }
+    }
+
+    /// Creates a failure that only other options can prevent.
+    fn permanent(reason: String) -> Self {
+        Self { cause: reason.clone(), public: reason, is_permanent: true }
     }
 }
 
@@ -68,9 +78,12 @@ impl Transport {
     /// Connects, with the credential of a run or else with that of the options.
     pub async fn connect(&self, handler: Handler, secret: Option<&Secret>) -> Result<Connection, Failure> {
         match self {
-            Self::Command { program, args, env, inherited_env } => {
+            Self::Command { program, args, directory, env, inherited_env } => {
                 let mut command = Command::new(program);
                 command.args(args).env_clear();
+                if let Some(directory) = directory {
+                    command.current_dir(directory);
+                }
                 let inherited = INHERITED_VARIABLES.iter().copied().chain(inherited_env.iter().map(String::as_str));
                 command.envs(inherited.filter_map(|name| Some((name, std::env::var_os(name)?))));
                 command.envs(env.iter().map(|(name, value)| (name, value.reveal())));
@@ -82,18 +95,19 @@ impl Transport {
                 let (Some(input), Some(output)) = (child.stdout.take(), child.stdin.take()) else {
                     return Err(Failure::new("it can't be started", "no pipes"));
                 };
+                let input = OversizedMessages::new(input, MAX_MESSAGE);
                 let transport = AsyncRwTransport::<RoleClient, _, _>::new(input, output).with_max_line_length(MAX_MESSAGE);
                 let process = ServerProcess::new(child);
                 let running = handler.serve(transport).await.map_err(|error| failure(&error))?;
                 Ok(Connection { running, process: Some(process) })
             }
             Self::Http { url, headers, secret: own, egress } => {
-                egress.check_host(url).map_err(|error| Failure::new(error.clone(), error))?;
+                egress.check_host(url).map_err(|reason| Failure::permanent(format!("it {reason}")))?;
                 let mut headers: HashMap<_, _> = headers.iter().cloned().collect();
                 if let Some(secret) = secret.or(own.as_ref()) {
                     let invalid = "its credential has a character that is not allowed in a header";
                     let value = HeaderValue::from_str(&format!("Bearer {}", secret.reveal()));
-                    let mut value = value.map_err(|_| Failure::new(invalid, invalid))?;
+                    let mut value = value.map_err(|_| Failure::permanent(invalid.into()))?;
                     value.set_sensitive(true);
                     headers.insert(AUTHORIZATION, value);
                 }
@@ -129,7 +143,10 @@ impl Transport {
 fn failure(error: &ClientInitializeError) -> Failure {
     let public = match error {
         ClientInitializeError::TransportError { error, .. } if error.error.is::<io::Error>() => "it exited before it responded".into(),
-        ClientInitializeError::TransportError { error, .. } => egress::public_message(&*error.error),
+        ClientInitializeError::TransportError { error, .. } if egress::is_private(&*error.error) => {
+            return Failure::permanent(format!("it {}", egress::public_reason(&*error.error)));
+        }
+        ClientInitializeError::TransportError { error, .. } => format!("it {}", egress::public_reason(&*error.error)),
         ClientInitializeError::ConnectionClosed(_) => "it exited before it responded".into(),
         _ => "it does not speak a known version of MCP".into(),
     };

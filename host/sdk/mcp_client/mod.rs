@@ -4,7 +4,9 @@
 //! A call to a server that is down fails at once.
 
 mod connect;
+mod content;
 mod handler;
+mod oversized_messages;
 mod process;
 mod reconnect;
 mod tool;
@@ -18,6 +20,7 @@ use super::{egress, filter::FunctionFilter, frozen_params::FrozenParams, secret:
 use crate::functions::{FunctionError, FunctionResponse, FunctionValue, ResponseBudget};
 use connect::{Connection, Failure};
 use handler::Handler;
+use oversized_messages::TOO_LARGE;
 use process::ServerProcess;
 use rmcp::{
     RoleClient,
@@ -67,7 +70,8 @@ enum State {
     },
     Down {
         failure: Failure,
-        until: Instant,
+        /// The time of the next attempt. `None` if there is none.
+        until: Option<Instant>,
     },
     /// The final state, after [`UpstreamServer::close`] or [`UpstreamServer::kill`].
     Closed,
@@ -108,6 +112,11 @@ impl UpstreamServer {
     /// Waits until the server is connected. Returns an error if it is down.
     pub async fn wait_for_connection(&self) -> Result<(), Failure> {
         self.peer().await.map(drop).map_err(|(failure, _)| failure)
+    }
+
+    /// Returns `true` if the server is connecting and its tools are not known yet. Calls wait for it.
+    pub fn is_starting(&self) -> bool {
+        matches!(*self.state.borrow(), State::Connecting) && self.tools().tools.is_empty()
     }
 
     /// Returns the reason why the server is down, if it is.
@@ -251,7 +260,7 @@ impl UpstreamServer {
         let state = settled.await.map_err(|_| (closed(), None))?.clone();
         match state {
             State::Connected { peer, number } => Ok((peer, number)),
-            State::Down { failure, until } => Err((failure, Some(until))),
+            State::Down { failure, until } => Err((failure, until)),
             State::Connecting | State::Closed => Err((closed(), None)),
         }
     }
@@ -289,6 +298,11 @@ async fn call(
     match peer.call_tool_once(request).await {
         Ok(CallToolResponse::Complete(result)) => Ok(tool_result::convert(result, tool, budget)),
         Ok(_) => Ok(Err("the tool asks for user input or runs as a background task, which scripts do not support".into())),
+        Err(ServiceError::McpError(error)) if error.code == TOO_LARGE => {
+            // The message has more bytes than any budget.
+            let too_large = budget.reserve(usize::MAX).err();
+            Ok(Err(too_large.unwrap_or_else(|| error.message.into_owned()).into()))
+        }
         Err(ServiceError::McpError(error)) => Ok(Err(error.message.into_owned().into())),
         Err(ServiceError::TransportClosed) => Err(CallError::ConnectionLost),
         Err(ServiceError::TransportSend(error)) if egress::was_not_sent(&*error.error) => Err(CallError::NotSent),

@@ -17,7 +17,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// The duration after which a connection counts as stable. The first reconnect after it has no pause.
 const STABLE_AFTER: Duration = Duration::from_secs(30);
 
-/// Connects, and reconnects whenever the connection is lost. Never returns.
+/// Connects, and reconnects whenever the connection is lost. Returns only if another attempt can't succeed.
 pub async fn keep_connected(server: Arc<UpstreamServer>) {
     let mut failures: u32 = 0;
     for number in 0.. {
@@ -43,6 +43,10 @@ pub async fn keep_connected(server: Arc<UpstreamServer>) {
             }
             Err(failure) => failure,
         };
+        if failure.is_permanent {
+            server.set_state(State::Down { failure, until: None });
+            return;
+        }
         // The first reconnect has no pause. Calls wait for it.
         let pause = if failures == 0 && was_connected {
             Duration::ZERO
@@ -57,7 +61,7 @@ pub async fn keep_connected(server: Arc<UpstreamServer>) {
         if failures > 1 {
             tracing::warn!(server = server.name, cause = failure.cause, "an MCP server is down; next attempt in {} s", pause.as_secs());
         }
-        server.set_state(State::Down { failure, until: Instant::now() + pause });
+        server.set_state(State::Down { failure, until: Some(Instant::now() + pause) });
         sleep(pause).await;
         server.set_state(State::Connecting);
     }

@@ -5,8 +5,9 @@ use crate::sdk::{
     argument_size,
     docs::Signature,
     document::Document,
+    field_notes::field_lines,
     frozen_params::FrozenParams,
-    luau_types::Types,
+    luau_types::{Definition, Types},
     validation::{Schemas, validated},
 };
 use rmcp::model::{JsonObject, Tool};
@@ -67,7 +68,7 @@ impl UpstreamTool {
         let (first, None) = (arguments.next(), arguments.next()) else { return Err("the function takes one argument, a table".into()) };
         let value = match first {
             None => Value::Object(Map::new()),
-            Some(FunctionValue::Json(json)) => argument_size::parse(&json).map_err(|error| format!("arguments: {error}"))?,
+            Some(FunctionValue::Json(json)) => argument_size::parse_text(&json, "arguments")?,
             Some(FunctionValue::Bytes(_)) => return Err("the argument must be a table".into()),
         };
         let mut value = match value {
@@ -87,8 +88,9 @@ impl UpstreamTool {
         }
     }
 
-    /// Returns the signature, and up to `max_bytes` of definitions of the types in it.
-    pub fn signature(&self, prefix: &str, max_bytes: usize) -> (Signature, String) {
+    /// Returns the signature, and up to `max_bytes` of definitions of the types in it. The types of the arguments have notes, those of the
+    /// result only with `has_result_notes`.
+    pub fn signature(&self, prefix: &str, max_bytes: usize, has_result_notes: bool) -> (Signature, Vec<Definition>) {
         let mut input = Types::new(&self.input, prefix.to_owned());
         let hidden: Vec<&str> = self.frozen.names().collect();
         let is_visible = |name: &&str| !hidden.contains(name);
@@ -105,11 +107,12 @@ impl UpstreamTool {
         let results = output
             .as_mut()
             .map_or_else(|| "any".into(), |output| output.at(Some(if self.wraps_result() { "/properties/result" } else { "" })).to_text());
-        let definitions = input.definitions(max_bytes) + &output.map(|mut output| output.definitions(max_bytes)).unwrap_or_default();
+        let mut definitions = input.definitions(max_bytes, true);
+        definitions.extend(output.into_iter().flat_map(|mut output| output.definitions(max_bytes, has_result_notes)));
         (Signature { arguments, results }, definitions)
     }
 
-    /// Returns the name on the server, the title and the description.
+    /// Returns the name on the server, the title, the description, and a line for each argument with a note.
     pub fn describe(&self) -> String {
         let mut text = format!("the tool {} of an MCP server", self.upstream_name);
         for part in [&self.title, &self.description] {
@@ -117,6 +120,12 @@ impl UpstreamTool {
                 text.push_str("\n\n");
                 text.push_str(part.trim());
             }
+        }
+        let hidden: Vec<&str> = self.frozen.names().collect();
+        let lines = field_lines(&self.input.root(), &hidden);
+        if !lines.is_empty() {
+            text.push_str("\n\narguments:\n");
+            text.push_str(&lines.join("\n"));
         }
         text
     }

@@ -1,11 +1,11 @@
 //! Converts the result of a tool to the result of a call.
 
-use super::tool::UpstreamTool;
-use crate::functions::{FunctionError, FunctionResponse, FunctionValue, ResponseBudget};
+use super::{content::Blocks, tool::UpstreamTool};
+use crate::functions::{Attachment, FunctionError, FunctionResponse, FunctionValue, JsonValue, ResponseBudget};
 use crate::sdk::secret::Secret;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{
-    Value, json,
+    Value,
     value::{RawValue, to_raw_value},
 };
 
@@ -16,13 +16,14 @@ use serde_json::{
 pub fn convert(result: CallToolResult, tool: &UpstreamTool, budget: &ResponseBudget) -> Result<FunctionResponse, FunctionError> {
     if result.is_error == Some(true) {
         let mut error = FunctionError::from(error_message(&result));
-        error.body = result.structured_content.and_then(|content| encode(&content, budget).ok()).map(FunctionValue::Json);
+        let body = result.structured_content.and_then(|content| encode((content, Vec::new()), budget).ok());
+        error.body = body.map(|body| Box::new(body.into()));
         return Err(error);
     }
     let has_other_blocks = result.content.iter().any(|block| !matches!(block, ContentBlock::Text(_)));
     let details = match &result.structured_content {
         // The structured content replaces texts only.
-        Some(_) if has_other_blocks => Some(json!({ "content": blocks(&result.content)? })),
+        Some(_) if has_other_blocks => Some(Blocks::convert(&result.content)?.into_content()),
         _ => None,
     };
     if result.structured_content.is_none()
@@ -30,21 +31,17 @@ pub fn convert(result: CallToolResult, tool: &UpstreamTool, budget: &ResponseBud
         && let Some(json) = only_json(&result.content)
     {
         budget.reserve(json.get().len())?;
-        return Ok(FunctionResponse::new(FunctionValue::Json(json)));
+        return Ok(FunctionResponse::new(json));
     }
     let body = match result.structured_content {
         Some(Value::Object(mut fields)) if fields.len() == 1 && tool.wraps_result() => {
-            fields.remove("result").unwrap_or_else(|| fields.into())
+            (fields.remove("result").unwrap_or_else(|| fields.into()), Vec::new())
         }
-        Some(content) => content,
-        None => match <[Value; 1]>::try_from(blocks(&result.content)?) {
-            Ok([only]) => only,
-            Err(blocks) if blocks.is_empty() => Value::Null,
-            Err(blocks) => Value::Array(blocks),
-        },
+        Some(content) => (content, Vec::new()),
+        None => Blocks::convert(&result.content)?.into_value(),
     };
-    let mut response = FunctionResponse::new(FunctionValue::Json(encode(&body, budget)?));
-    response.details = details.map(|details| encode(&details, budget)).transpose()?;
+    let mut response = FunctionResponse::new(encode(body, budget)?);
+    response.details = details.map(|details| encode(details, budget)).transpose()?;
     Ok(response)
 }
 
@@ -56,18 +53,10 @@ fn only_json(content: &[ContentBlock]) -> Option<Box<RawValue>> {
     }
 }
 
-fn encode(value: &Value, budget: &ResponseBudget) -> Result<Box<RawValue>, String> {
-    let json = to_raw_value(value).map_err(|error| format!("the result can't be encoded as JSON: {error}"))?;
-    budget.reserve(json.get().len())?;
-    Ok(json)
-}
-
-fn blocks(content: &[ContentBlock]) -> Result<Vec<Value>, String> {
-    let block = |block: &ContentBlock| match block {
-        ContentBlock::Text(text) => Ok(Value::String(text.text.clone())),
-        other => serde_json::to_value(other).map_err(|error| format!("the result can't be encoded as JSON: {error}")),
-    };
-    content.iter().map(block).collect()
+fn encode((value, attachments): (Value, Vec<Attachment>), budget: &ResponseBudget) -> Result<JsonValue, String> {
+    let text = to_raw_value(&value).map_err(|error| format!("the result can't be encoded as JSON: {error}"))?;
+    budget.reserve(text.get().len() + attachments.iter().map(|attachment| attachment.bytes.len()).sum::<usize>())?;
+    Ok(JsonValue::from(text).with_attachments(attachments))
 }
 
 fn error_message(result: &CallToolResult) -> String {
@@ -88,25 +77,26 @@ pub fn redact(response: Result<FunctionResponse, FunctionError>, secrets: &[Secr
     if secrets.is_empty() {
         return response;
     }
-    let redact = |text: &str| {
-        let redacted = secrets.iter().fold(text.as_bytes().to_vec(), |bytes, secret| secret.redact(bytes).into_owned());
-        String::from_utf8(redacted).unwrap_or_default()
+    let redact = |bytes: &[u8]| secrets.iter().fold(bytes.to_vec(), |bytes, secret| secret.redact(bytes).into_owned());
+    let redact_text = |text: &str| String::from_utf8(redact(text.as_bytes())).unwrap_or_default();
+    let redact_json = |json: JsonValue| {
+        let text = RawValue::from_string(redact_text(json.text.get()));
+        let text = text.map_err(|_| "the result contains a credential that can't be removed".to_owned())?;
+        let attachment = |Attachment { pointer, bytes }| Attachment { pointer: redact_text(&pointer), bytes: redact(&bytes) };
+        Ok::<_, String>(JsonValue::from(text).with_attachments(json.attachments.into_iter().map(attachment).collect()))
     };
-    let redact_json = |json: &RawValue| {
-        RawValue::from_string(redact(json.get())).map_err(|_| "the result contains a credential that can't be removed".to_owned())
+    let redact_value = |value: FunctionValue| {
+        Ok::<_, String>(match value {
+            FunctionValue::Json(json) => FunctionValue::Json(redact_json(json)?),
+            FunctionValue::Bytes(bytes) => FunctionValue::Bytes(redact(&bytes)),
+        })
     };
-    let mut response = response.map_err(|error| {
-        let mut redacted = FunctionError::from(redact(&error.message));
-        redacted.body = match error.body {
-            Some(FunctionValue::Json(json)) => redact_json(&json).ok().map(FunctionValue::Json),
-            // A tool has JSON content only.
-            Some(FunctionValue::Bytes(_)) | None => None,
-        };
+    let response = response.map_err(|error| {
+        let mut redacted = FunctionError::from(redact_text(&error.message));
+        redacted.body = error.body.and_then(|body| redact_value(*body).ok()).map(Box::new);
         redacted
     })?;
-    if let FunctionValue::Json(json) = &response.body {
-        response.body = FunctionValue::Json(redact_json(json)?);
-    }
-    response.details = response.details.as_deref().map(redact_json).transpose()?;
-    Ok(response)
+    let mut redacted = FunctionResponse::new(redact_value(response.body)?);
+    redacted.details = response.details.map(redact_json).transpose()?;
+    Ok(redacted)
 }

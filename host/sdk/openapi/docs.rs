@@ -2,10 +2,15 @@
 
 use super::{
     Api, Operation,
+    body_schema::RequestBody,
     parameters::{Parameter, ParameterLocation},
 };
 use crate::sdk::{
+    constraints::constraints,
     docs::{Signature, collapse_whitespace},
+    document::Node,
+    field_notes::field_lines,
+    frozen_params::declares_property,
     luau_types::{Type, Types, key, pascal_case},
 };
 use std::fmt::Write as _;
@@ -16,8 +21,23 @@ impl Api {
         Types::new(&self.document, pascal_case(&self.name))
     }
 
+    /// Returns the pointer of the schema of a type in the signatures.
+    pub fn type_pointer(&self, name: &str) -> Option<&str> {
+        let pointers = self.type_pointers.get_or_init(|| {
+            let mut types = self.types();
+            self.operations.values().for_each(|operation| drop(self.signature(operation, &mut types)));
+            types.into_pointers()
+        });
+        pointers.get(name).map(String::as_str)
+    }
+
     /// Returns the signature of an operation.
     pub fn signature(&self, operation: &Operation, types: &mut Types<'_>) -> Signature {
+        Signature { arguments: self.arguments(operation, types), results: self.results(operation, types) }
+    }
+
+    /// Returns the parameters and the body of an operation, as arguments with types.
+    pub fn arguments(&self, operation: &Operation, types: &mut Types<'_>) -> String {
         let mut arguments = Vec::new();
         let parameters: Vec<&Parameter> = self.visible_parameters(operation).collect();
         if !parameters.is_empty() {
@@ -32,8 +52,12 @@ impl Api {
             let hidden: Vec<&str> = self.frozen.names().collect();
             arguments.push(format!("body: {}", types.without_fields(body.schema.as_deref(), &hidden).with_required(body.required)));
         }
-        let results = types.at(operation.result.as_deref()).to_text();
-        Signature { arguments: arguments.join(", "), results }
+        arguments.join(", ")
+    }
+
+    /// Returns the type of the result of an operation.
+    pub fn results(&self, operation: &Operation, types: &mut Types<'_>) -> String {
+        types.at(operation.result.as_deref()).to_text()
     }
 
     /// Returns the method, the path, the description and the parameters of an operation.
@@ -47,28 +71,50 @@ impl Api {
                 let _ = write!(text, "\n\n{}", part.trim());
             }
         }
-        let lines: Vec<String> = self.visible_parameters(operation).filter_map(parameter_line).collect();
+        let lines: Vec<String> = self.visible_parameters(operation).filter_map(|parameter| self.parameter_line(parameter)).collect();
         if !lines.is_empty() {
             let _ = write!(text, "\n\nparams:\n{}", lines.join("\n"));
         }
         if let Some(body) = &operation.body {
-            let description = collapse_whitespace(&body.description);
-            let _ = write!(text, "\n\nbody: {}{}{description}", body.media_type, if description.is_empty() { "" } else { ": " });
+            let _ = write!(text, "\n\nbody: {}", self.describe_body(body));
         }
         text
     }
+
+    /// Returns the description, the constraints and the default of a parameter, if it has any.
+    fn parameter_line(&self, parameter: &Parameter) -> Option<String> {
+        let location = match parameter.location {
+            ParameterLocation::Path => "path",
+            ParameterLocation::Query => "query",
+            ParameterLocation::Header => "header",
+            ParameterLocation::Cookie => "cookie",
+        };
+        let description = Some(collapse_whitespace(&parameter.description)).filter(|text| !text.is_empty());
+        let schema = parameter.schema.as_deref().and_then(|pointer| self.document.at(pointer));
+        let constraints = schema.map(|schema| constraints(&schema, true)).unwrap_or_default();
+        let details: Vec<String> = description.into_iter().chain(constraints).collect();
+        (!details.is_empty()).then(|| format!("  {} ({location}): {}", parameter.name, details.join("; ")))
+    }
+
+    /// Returns the media type and the description of a body, and a line for each field with a note. A body with a named type has the notes
+    /// in the definition of that type.
+    fn describe_body(&self, body: &RequestBody) -> String {
+        let description = Some(collapse_whitespace(&body.description)).filter(|text| !text.is_empty());
+        let mut details: Vec<String> = description.into_iter().collect();
+        let mut lines = Vec::new();
+        let hidden: Vec<&str> = self.frozen.names().collect();
+        let schema = body.schema.as_deref().and_then(|pointer| self.document.at(pointer));
+        if let Some(schema) = schema.filter(|schema| schema.value.get("$ref").is_none() || hidden_fields(schema, &hidden)) {
+            details.extend(constraints(&schema, false));
+            lines = schema.resolve().map(|schema| field_lines(&schema, &hidden)).unwrap_or_default();
+        }
+        let separator = if details.is_empty() { "" } else { ": " };
+        lines.insert(0, format!("{}{separator}{}", body.media_type, details.join("; ")));
+        lines.join("\n")
+    }
 }
 
-/// Returns the description and the default of a parameter, if it has either.
-fn parameter_line(parameter: &Parameter) -> Option<String> {
-    let location = match parameter.location {
-        ParameterLocation::Path => "path",
-        ParameterLocation::Query => "query",
-        ParameterLocation::Header => "header",
-        ParameterLocation::Cookie => "cookie",
-    };
-    let default = parameter.default.as_ref().map(|default| format!("default {default}"));
-    let description = Some(collapse_whitespace(&parameter.description)).filter(|text| !text.is_empty());
-    let details: Vec<String> = [description, default].into_iter().flatten().collect();
-    (!details.is_empty()).then(|| format!("  {} ({location}): {}", parameter.name, details.join("; ")))
+/// Returns `true` if a body is shown without some of its fields, so that it has no named type.
+fn hidden_fields(schema: &Node<'_>, hidden: &[&str]) -> bool {
+    hidden.iter().any(|name| declares_property(schema, name))
 }

@@ -1,24 +1,19 @@
-//! Encodes request bodies: JSON, forms, multipart forms, text and bytes.
+//! Encodes request bodies: JSON, forms, text and bytes.
 
 use super::{
     Api,
     body_schema::RequestBody,
     encode_parameter,
     media_type::{essence, is_json},
+    multipart::{self, FileParts, MAX_FORM_BYTES},
 };
 use crate::functions::FunctionValue;
 use crate::sdk::{argument_size, document::Node, validation::validated};
 use reqwest::{
     Request,
-    header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue},
-    multipart,
+    header::{CONTENT_TYPE, HeaderValue},
 };
 use serde_json::{Map, Value};
-
-/// The size of an encoded form in bytes, and the number of its parts. The name of a field is repeated for each of its values, so a form
-/// can be much larger than the argument.
-const MAX_FORM_BYTES: usize = 8 << 20;
-const MAX_FORM_PARTS: usize = 1000;
 
 /// Validates a body and writes it into a request. An error is the message for the script.
 pub fn set_body(api: &Api, expected: &RequestBody, body: FunctionValue, request: &mut Request) -> Result<(), String> {
@@ -26,10 +21,16 @@ pub fn set_body(api: &Api, expected: &RequestBody, body: FunctionValue, request:
     let is_form = kind == "application/x-www-form-urlencoded";
     let is_multipart = kind == "multipart/form-data";
     let is_structured = is_json(&kind) || is_form || is_multipart;
+    let mut files = None;
     let mut value = match body {
-        FunctionValue::Bytes(_) if is_structured => return Err("the body must be a table, not a buffer".into()),
+        FunctionValue::Bytes(_) if is_structured => return Err("the body must be a table, not bytes".into()),
         FunctionValue::Bytes(bytes) => return set_bytes(request, &expected.media_type, bytes),
-        FunctionValue::Json(json) => argument_size::parse(&json).map_err(|error| format!("body: {error}"))?,
+        FunctionValue::Json(json) if is_multipart => {
+            let mut value = argument_size::parse(&json.text).map_err(|error| format!("body: {error}"))?;
+            files = Some(FileParts::take(expected, &mut value, json.attachments)?);
+            value
+        }
+        FunctionValue::Json(json) => argument_size::parse_text(&json, "body")?,
     };
     if !is_structured {
         let Value::String(text) = value else { return Err(format!("the body is {kind}; pass a string or a buffer")) };
@@ -47,10 +48,9 @@ pub fn set_body(api: &Api, expected: &RequestBody, body: FunctionValue, request:
         return set_bytes(request, &expected.media_type, value.to_string().into_bytes());
     }
     let Value::Object(fields) = value else { return Err("the body must be a table of fields".into()) };
-    if is_form {
-        set_bytes(request, &expected.media_type, encode_form(api, expected, &fields)?.into_bytes())
-    } else {
-        set_multipart(api, expected, &fields, request)
+    match files {
+        Some(files) => multipart::set(api, expected, fields, files, request),
+        None => set_bytes(request, &expected.media_type, encode_form(api, expected, &fields)?.into_bytes()),
     }
 }
 
@@ -111,40 +111,6 @@ fn encode_form(api: &Api, expected: &RequestBody, fields: &Map<String, Value>) -
     Ok(pairs.join("&"))
 }
 
-fn set_multipart(api: &Api, expected: &RequestBody, fields: &Map<String, Value>, request: &mut Request) -> Result<(), String> {
-    let mut form = multipart::Form::new();
-    let (mut count, mut length) = (0, 0);
-    for (name, value) in fields {
-        for value in items(value) {
-            let text = text(value);
-            count += 1;
-            length += name.len() + text.len();
-            if count > MAX_FORM_PARTS || length > MAX_FORM_BYTES {
-                return Err(format!("body: the form has more than {MAX_FORM_PARTS} parts or {MAX_FORM_BYTES} bytes"));
-            }
-            let mut part = multipart::Part::text(text);
-            if expected.file_fields.contains(name) {
-                // A server treats a part without a file name as a field.
-                part = part.file_name(name.clone());
-            }
-            if value.is_object() {
-                part = part.mime_str("application/json").map_err(|_| "the media type is invalid")?;
-            }
-            form = form.part(name.clone(), part);
-        }
-    }
-    // reqwest encodes a form only as part of a request.
-    let built = api.egress.client()?.request(request.method().clone(), request.url().clone()).multipart(form).build();
-    let mut built = built.map_err(|_| "the fields can't be encoded as a form")?;
-    for name in [CONTENT_TYPE, CONTENT_LENGTH] {
-        if let Some(value) = built.headers_mut().remove(&name) {
-            request.headers_mut().insert(name, value);
-        }
-    }
-    *request.body_mut() = built.body_mut().take();
-    Ok(())
-}
-
 /// Returns the items of an array, or the value itself.
 fn items(value: &Value) -> &[Value] {
     match value {
@@ -153,7 +119,8 @@ fn items(value: &Value) -> &[Value] {
     }
 }
 
-fn text(value: &Value) -> String {
+/// Returns a string as it is, null as an empty text, and another value as JSON.
+pub fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),

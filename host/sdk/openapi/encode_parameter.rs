@@ -178,7 +178,6 @@ mod tests {
             allow_reserved: false,
             required: false,
             description: String::new(),
-            default: None,
             schema: None,
             is_json: false,
         }

@@ -1,8 +1,11 @@
 //! Reads a specification from disk, or downloads it.
 
 use super::specification::MAX_SIZE;
-use crate::sdk::{egress::is_http, error::SourceError};
-use std::{error::Error, io, io::Read as _, time::Duration};
+use crate::{
+    allocation::read_up_to,
+    sdk::{egress::is_http, error::SourceError},
+};
+use std::{error::Error, io, time::Duration};
 use url::Url;
 
 /// The time that a download may take.
@@ -27,7 +30,7 @@ fn read(path: &str) -> io::Result<Vec<u8>> {
     #[expect(clippy::disallowed_types, reason = "the path is from the host's configuration, not from a script")]
     let file = std::fs::File::open(path)?;
     let mut bytes = Vec::new();
-    file.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes)?;
+    read_up_to(file, MAX_SIZE as u64 + 1, &mut bytes)?;
     Ok(bytes)
 }
 

@@ -6,6 +6,7 @@ mod encode_body;
 mod encode_parameter;
 pub mod load;
 mod media_type;
+mod multipart;
 mod operation;
 mod parameters;
 mod request;
@@ -37,7 +38,7 @@ use security_scheme::SecurityScheme;
 use serde_json::{Map, Value};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 use url::Url;
 
@@ -86,6 +87,8 @@ pub struct Api {
     pub operations: Operations,
     /// A line for each operation that did not get its preferred name.
     pub clashes: Vec<String>,
+    /// A line for each operation with a parameter that is skipped.
+    pub skipped: Vec<String>,
     document: Arc<Document>,
     base_url: Url,
     frozen: FrozenParams,
@@ -95,6 +98,8 @@ pub struct Api {
     /// The name of the scheme that the options select.
     selected_scheme: Option<String>,
     secret: Option<Secret>,
+    /// The pointers of the schemas of all types in the signatures, by name.
+    type_pointers: OnceLock<BTreeMap<String, String>>,
 }
 
 impl Api {
@@ -102,7 +107,7 @@ impl Api {
     pub fn parse(name: &str, bytes: &[u8], settings: ApiSettings) -> Result<Self, SpecError> {
         let document = Arc::new(specification::parse(bytes)?);
         let base_url = server_url::base_url(&document, &settings)?;
-        let (operations, clashes) = named_operations(&document, &settings)?;
+        let NamedOperations { operations, clashes, skipped } = named_operations(&document, &settings)?;
         let security_schemes = security_scheme::security_schemes(&document.root())?;
         check_scheme(&settings, &security_schemes, &operations)?;
         let schemas = Schemas::new(Arc::clone(&document));
@@ -116,6 +121,7 @@ impl Api {
             title,
             operations,
             clashes,
+            skipped,
             base_url,
             frozen,
             schemas,
@@ -123,6 +129,7 @@ impl Api {
             security_schemes,
             selected_scheme: settings.scheme,
             secret: settings.secret,
+            type_pointers: OnceLock::new(),
             document,
         })
     }
@@ -206,13 +213,25 @@ fn body_schema<'a>(document: &'a Document, body: &RequestBody) -> Option<Node<'a
     document.at(body.schema.as_deref()?)?.resolve().ok()
 }
 
-/// Returns the operations that the filter allows, by name, and a line for each that did not get its preferred name.
-fn named_operations(document: &Document, settings: &ApiSettings) -> Result<(Operations, Vec<String>), SpecError> {
+/// The operations that the filter allows, by name.
+struct NamedOperations {
+    operations: Operations,
+    /// A line for each operation that did not get its preferred name.
+    clashes: Vec<String>,
+    /// A line for each operation with a parameter that is skipped.
+    skipped: Vec<String>,
+}
+
+fn named_operations(document: &Document, settings: &ApiSettings) -> Result<NamedOperations, SpecError> {
     let mut names = DistinctNames::default();
+    let mut skipped = Vec::new();
     let mut operations = BTreeMap::new();
     let mut all_names = Vec::new();
-    for UnnamedOperation { id, mut operation } in operation::operations(document)? {
+    for UnnamedOperation { id, mut operation, nameless_parameters } in operation::operations(document)? {
         let endpoint = format!("{} {}", operation.method, operation.path);
+        if nameless_parameters > 0 {
+            skipped.push(format!("{endpoint}: a parameter without a name is skipped"));
+        }
         operation.name = names.assign(snake_case(&id), &endpoint);
         // `base_url` overrides the servers of operations too.
         if let (Some(server), None) = (&operation.server_text, &settings.base_url) {
@@ -227,7 +246,7 @@ fn named_operations(document: &Document, settings: &ApiSettings) -> Result<(Oper
     }
     match settings.filter.unused_pattern(&all_names) {
         Some(pattern) => Err(SpecError::new(format!("allow or deny: no function matches '{pattern}'"))),
-        None => Ok((operations, names.clashes)),
+        None => Ok(NamedOperations { operations, clashes: names.clashes, skipped }),
     }
 }
 

@@ -46,6 +46,8 @@ pub struct UnnamedOperation {
     /// The `operationId`, or method and path if it has none.
     pub id: String,
     pub operation: Operation,
+    /// The number of parameters without a name, which the operation does not have.
+    pub nameless_parameters: usize,
 }
 
 /// Reads all operations, in the order of their paths.
@@ -68,7 +70,9 @@ fn read(document: &Document, path: &str, item: &Node<'_>, method: &str, operatio
     let text = |key| [operation, item].iter().map(|node| node.text(key)).find(|text| !text.is_empty()).unwrap_or_default().to_owned();
     let id = operation.text("operationId");
     let security = operation.get("security").or_else(|| document.root().get("security"));
+    let (parameters, nameless_parameters) = parameters::parameters(item, operation)?;
     Ok(UnnamedOperation {
+        nameless_parameters,
         id: if id.is_empty() { format!("{method} {path}") } else { id.to_owned() },
         operation: Operation {
             name: String::new(),
@@ -79,7 +83,7 @@ fn read(document: &Document, path: &str, item: &Node<'_>, method: &str, operatio
             description: text("description"),
             tags: strings(operation.value.get("tags")),
             deprecated: operation.flag("deprecated").unwrap_or(false),
-            parameters: parameters::parameters(item, operation)?,
+            parameters,
             body: body_schema::request_body(operation)?,
             result: body_schema::response_schema(operation)?,
             security: security.map(|security| security.members().iter().map(|(_, requirement)| scheme_names(requirement)).collect()),

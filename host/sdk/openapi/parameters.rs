@@ -6,7 +6,6 @@ use crate::sdk::{
     error::SpecError,
     names::{DistinctNames, snake_case},
 };
-use serde_json::Value;
 
 /// A parameter of an operation.
 #[derive(Clone, Debug)]
@@ -22,8 +21,6 @@ pub struct Parameter {
     pub allow_reserved: bool,
     pub required: bool,
     pub description: String,
-    /// The value that the API uses if the parameter is missing.
-    pub default: Option<Value>,
     /// The pointer of the schema.
     pub schema: Option<String>,
     /// The value is encoded as JSON.
@@ -69,12 +66,17 @@ const RESERVED_HEADERS: [&str; 14] = [
     "proxy-authorization",
 ];
 
-/// Reads the parameters of an operation and of its path. The operation takes precedence.
-pub fn parameters(path_item: &Node<'_>, operation: &Node<'_>) -> Result<Vec<Parameter>, SpecError> {
+/// Reads the parameters of an operation and of its path. The operation takes precedence. Returns the number of parameters without a name
+/// too, which are skipped.
+pub fn parameters(path_item: &Node<'_>, operation: &Node<'_>) -> Result<(Vec<Parameter>, usize), SpecError> {
     let mut all: Vec<Parameter> = Vec::new();
+    let mut nameless = 0;
     for list in [operation, path_item].iter().filter_map(|node| node.get("parameters")) {
         for (_, node) in list.members() {
-            if let Some(parameter) = parameter(&node.resolve()?)?
+            let node = node.resolve()?;
+            if node.text("name").is_empty() {
+                nameless += 1;
+            } else if let Some(parameter) = parameter(&node)?
                 && !all.iter().any(|known| known.key == parameter.key && known.location == parameter.location)
             {
                 all.push(parameter);
@@ -86,15 +88,12 @@ pub fn parameters(path_item: &Node<'_>, operation: &Node<'_>) -> Result<Vec<Para
     for parameter in &mut all {
         parameter.name = names.assign(std::mem::take(&mut parameter.name), &parameter.key);
     }
-    Ok(all)
+    Ok((all, nameless))
 }
 
 /// Reads a parameter. Returns `None` for a header that scripts can't set.
 fn parameter(node: &Node<'_>) -> Result<Option<Parameter>, SpecError> {
     let key = node.text("name");
-    if key.is_empty() {
-        return Err(SpecError::new("a parameter has no name"));
-    }
     let location = match node.text("in") {
         "path" => ParameterLocation::Path,
         "query" => ParameterLocation::Query,
@@ -136,7 +135,6 @@ impl Parameter {
             allow_reserved: node.flag("allowReserved").unwrap_or(false),
             required: location == ParameterLocation::Path || node.flag("required").unwrap_or(false),
             description: node.text("description").to_owned(),
-            default: schema.clone().and_then(|schema| schema.resolve().ok()).and_then(|schema| schema.value.get("default").cloned()),
             is_json,
             schema: schema.map(|schema| schema.pointer),
         })

@@ -104,7 +104,7 @@ fn split(api: &Api, operation: &Operation, arguments: Vec<FunctionValue>) -> Res
     }
     let parameters = match first {
         None => Map::new(),
-        Some(FunctionValue::Json(json)) => match argument_size::parse(&json).map_err(|error| format!("params: {error}"))? {
+        Some(FunctionValue::Json(json)) => match argument_size::parse_text(&json, "params")? {
             Value::Object(parameters) => parameters,
             // An empty table arrives as an array.
             Value::Array(values) if values.is_empty() => Map::new(),
@@ -116,7 +116,7 @@ fn split(api: &Api, operation: &Operation, arguments: Vec<FunctionValue>) -> Res
 }
 
 fn is_null(value: &FunctionValue) -> bool {
-    matches!(value, FunctionValue::Json(json) if json.get() == "null")
+    matches!(value, FunctionValue::Json(json) if json.text.get() == "null")
 }
 
 /// Accepts a parameter under its name in the specification, unless another parameter has that name in scripts.

@@ -4,7 +4,7 @@ use super::{
     media_type::{essence, is_json},
     retry_after,
 };
-use crate::functions::{FunctionError, FunctionResponse, FunctionValue};
+use crate::functions::{FunctionError, FunctionResponse, FunctionValue, JsonValue};
 use crate::sdk::{docs::collapse_whitespace, egress::Response, secret::Secret};
 use reqwest::{
     StatusCode,
@@ -29,7 +29,7 @@ pub fn decode(response: Response, secret: Option<&Secret>) -> Result<FunctionRes
     }
     let mut response = FunctionResponse::new(decode_body(media_type, body)?);
     let details = serde_json::json!({ "status": status, "headers": header_table(&headers, secret) });
-    response.details = RawValue::from_string(details.to_string()).ok();
+    response.details = RawValue::from_string(details.to_string()).ok().map(JsonValue::from);
     Ok(response)
 }
 
@@ -50,9 +50,9 @@ fn status_error(status: u16, headers: &HeaderMap, media_type: &str, body: Vec<u8
 
 /// Decodes a body by its media type.
 fn decode_body(media_type: &str, body: Vec<u8>) -> Result<FunctionValue, String> {
-    let json = |text: String| RawValue::from_string(text).map(FunctionValue::Json);
+    let json = |text: String| RawValue::from_string(text).map(FunctionValue::from);
     if body.is_empty() {
-        return Ok(FunctionValue::Json(RawValue::NULL.to_owned()));
+        return Ok(RawValue::NULL.to_owned().into());
     }
     let is_text = media_type.is_empty() || essence(media_type).starts_with("text/") || essence(media_type).ends_with("xml");
     match String::from_utf8(body) {

@@ -55,6 +55,8 @@ def check_results(sandbox: Sandbox) -> None:
     echoed = result("return sdk.deep.echo{ a = { 1, 'ä\\0' }, b = { json.null }, c = json.null }")
     expect(echoed, {"a": [1, "ä\0"], "b": [None]}, "JSON round trip; null in an object is nil")
     expect(result("return sdk.reverse(buffer.fromstring('\\1\\2\\255')):byte(1, 3)"), [255, 2, 1], "bytes round trip")
+    echoed = result("return sdk.deep.echo{ a = { '\\255' }, ['b/'] = buffer.fromstring('\\254') }.a[1]:byte()")
+    expect(echoed, 255, "bytes inside tables round trip")
     several = result("return sdk.all({ { sdk.add, 1, 2 }, { sdk.nothing }, { sdk.fail } }, { errors = 'return' })")
     expect(several, [3, None, {"error": "fail: it is broken"}], "several calls in one batch")
     expect(result("local r = sdk.response(sdk.add, 1, 2) return r.ok, r.body, r.status"), [True, 3, None], "response of a function")

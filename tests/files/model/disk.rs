@@ -16,6 +16,8 @@ pub trait Disk {
     fn exists(&self, name: &str) -> bool;
     fn open(&mut self, name: &str, mode: &str) -> Self::File;
     fn remove(&mut self, name: &str);
+    /// Renames a file, and replaces a file of the new name. Open handles keep their file.
+    fn rename(&mut self, old: &str, new: &str);
     /// Returns the contents of all files by name.
     fn all(&self) -> BTreeMap<String, Vec<u8>>;
 }
@@ -50,6 +52,11 @@ impl Disk for Memory {
 
     fn remove(&mut self, name: &str) {
         self.0.remove(name);
+    }
+
+    fn rename(&mut self, old: &str, new: &str) {
+        let file = self.0.remove(old).expect("the file exists");
+        self.0.insert(new.to_owned(), file);
     }
 
     fn all(&self) -> BTreeMap<String, Vec<u8>> {
@@ -100,6 +107,10 @@ impl Disk for Native {
 
     fn remove(&mut self, name: &str) {
         fs::remove_file(self.path(name)).expect("removed");
+    }
+
+    fn rename(&mut self, old: &str, new: &str) {
+        fs::rename(self.path(old), self.path(new)).expect("renamed");
     }
 
     fn all(&self) -> BTreeMap<String, Vec<u8>> {

@@ -27,6 +27,8 @@ enum Operation {
     Flush { slot: usize },
     Close { slot: usize },
     Remove { name: &'static str },
+    Rename { name: &'static str, to: &'static str },
+    Exists { name: &'static str },
     List {},
     Spin {},
 }
@@ -57,6 +59,8 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => slot().prop_map(|slot| Operation::Flush { slot }),
         1 => slot().prop_map(|slot| Operation::Close { slot }),
         1 => name().prop_map(|name| Operation::Remove { name }),
+        2 => (name(), name()).prop_map(|(name, to)| Operation::Rename { name, to }),
+        1 => name().prop_map(|name| Operation::Exists { name }),
         1 => Just(Operation::List {}),
         1 => Just(Operation::Spin {}),
     ]

@@ -54,9 +54,25 @@ impl<D: Disk> Reference<D> {
                 self.touch(name, false);
                 Ok(vec![json!(true)])
             }
+            Operation::Rename { name, to } => self.rename(name, to),
+            Operation::Exists { name } => Ok(vec![json!(self.disk.exists(name))]),
             Operation::List {} => Ok(vec![json!(self.disk.all().into_keys().collect::<Vec<_>>().join(" "))]),
             Operation::Spin {} => Ok(vec![]),
         }
+    }
+
+    fn rename(&mut self, old: &'static str, new: &'static str) -> Answer {
+        if !self.disk.exists(old) {
+            return Err(format!("{old}: No such file or directory"));
+        }
+        if old != new {
+            self.disk.rename(old, new);
+            self.touch(old, false);
+            self.touch(new, false);
+            // Errors of an open handle name the new path.
+            self.slots.iter_mut().flatten().filter(|open| open.name == old).for_each(|open| open.name = new);
+        }
+        Ok(vec![json!(true)])
     }
 
     fn open(&mut self, slot: usize, name: &'static str, mode: &'static str) -> Answer {

@@ -1,8 +1,11 @@
-//! An MCP server for tests, over stdio or with `--http` over HTTP. It prints its HTTP address first.
+//! An MCP server for tests, over stdio or with `--http` over HTTP. It prints its HTTP address first. With `--raw` it is another server, in
+//! `raw.rs`.
 //!
 //! It writes marker files into the directory in the environment variable `MARKERS`.
 
 #![expect(clippy::disallowed_methods, clippy::expect_used, reason = "a test program")]
+
+mod raw;
 
 use axum::Router;
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
@@ -49,11 +52,11 @@ impl Server {
             "properties": { "a": { "$ref": "#/$defs/Number" }, "b": { "$ref": "#/$defs/Number" } },
             "required": ["a", "b"],
             "additionalProperties": false,
-            "$defs": { "Number": { "type": "number" } },
+            "$defs": { "Number": { "type": "number", "maximum": 1000 } },
         }));
         let mut tools = vec![
             Tool::new("add", "Adds two numbers", numbers).with_raw_output_schema(Arc::new(sum)),
-            tool("sayIt", "Echoes a text", json!({ "text": { "type": "string" } })),
+            tool("sayIt", "Echoes a text", json!({ "text": { "type": "string", "description": "The text", "maxLength": 1000 } })),
             tool("say-it", "Has the same name in snake case as another tool", json!({})),
             tool("picture", "Returns an image", json!({})),
             tool("several", "Returns several content blocks", json!({})),
@@ -137,6 +140,9 @@ impl ServerHandler for Server {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
+    if std::env::args().nth(1).as_deref() == Some("--raw") {
+        return raw::serve();
+    }
     if std::env::args().nth(1).as_deref() != Some("--http") {
         let running = Server::default().serve(stdio()).await.expect("a client");
         running.waiting().await.expect("the server ends");
