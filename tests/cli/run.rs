@@ -154,7 +154,11 @@ fn json_is_indented_and_coloured_on_a_terminal() {
     let script = "print('said \\27[31m') return { list = { 1, 'two' } }";
     let run = |arguments: &[&str], variable: (&str, &str)| {
         let mut command = toolscript(&directory, &[&["run"], arguments].concat());
-        run_on_terminal(command.env_remove("NO_COLOR").env("TERM", "xterm").env(variable.0, variable.1)).0
+        // Each of these variables changes the choice of colours. CI allows them on any terminal.
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
+            command.env_remove(name);
+        }
+        run_on_terminal(command.env("TERM", "xterm").env(variable.0, variable.1)).0
     };
     let plain = "said \\u{1b}[31m\n{\n  \"list\": [\n    1,\n    \"two\"\n  ]\n}\n";
     assert_eq!(run(&["-e", script], ("NO_COLOR", "1")), plain);
