@@ -10,7 +10,6 @@ use super::{
     file_resources, large_response, prompts,
     request::{Request, busy, internal_error},
     response_size,
-    subscriptions::FileChanges,
     tenant::Tenant,
     tools::{DocsTool, FileTool, execute_script},
 };
@@ -191,7 +190,7 @@ impl ServerHandler for Handler {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        self.tenant.io.is_some().then(|| FileChanges::accepted_filter(requested))
+        self.tenant.io.is_some().then(|| self.tenant.file_changes.accept(requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
