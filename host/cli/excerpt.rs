@@ -135,7 +135,7 @@ mod tests {
             shown_at("a = 'b", "script:1: Malformed string; did you forget to finish it?", Some(5)).1,
             marked("  1 | a = 'b", "    |     ^")
         );
-        assert_eq!(shown_at("ends end", "script:1: a, got 'end'", Some(1)).1, marked("  1 | ends end", "    | ^"));
+        assert_eq!(shown_at("ends end", "script:1: a, got 'end'", Some(2)).1, marked("  1 | ends end", "    |  ^"));
         // A column beyond the line, as a hostile guest may report.
         assert_eq!(shown_at("ab", "script:1: a, got 'end'", Some(u32::MAX)).1, marked("  1 | ab", "    |   ^"));
     }
