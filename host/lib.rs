@@ -114,6 +114,7 @@
 //! | `cli` (default) | the `toolscript` program |
 
 #![deny(missing_docs)]
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "unit tests create large texts and access files"))]
 
 mod allocation;
 pub mod engine;

@@ -61,4 +61,5 @@ pub struct Failure {
     pub kind: Kind,
     pub message: WasmList<u8>,
     pub traceback: WasmList<u8>,
+    pub column: Option<u32>,
 }

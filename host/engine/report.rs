@@ -143,7 +143,7 @@ fn read_failure(store: &Store<RunState>, failure: &Failure, truncated: &mut Vec<
         Kind::Result => ErrorKind::Result,
         Kind::Memory => ErrorKind::Memory,
     };
-    ScriptError { kind, message, traceback }
+    ScriptError { kind, message, traceback, column: failure.column }
 }
 
 /// Escapes all control characters in an error message, except tabs.

@@ -132,7 +132,7 @@ impl Request {
         });
         let (saved, removed) = match self.tenant.run_part_of_request(job, cancellation.clone()).await {
             Ok(saved) => saved.unwrap_or_default(),
-            Err(rejected) => (vec![Err(rejected.to_string()); parts.len()], Vec::new()),
+            Err(rejected) => (parts.iter().map(|_| Err(rejected.to_string())).collect(), Vec::new()),
         };
         for (index, part) in parts.iter().enumerate() {
             part.shorten(outcome, inline, saved.get(index));

@@ -1,6 +1,11 @@
 //! Connects to an upstream MCP server: starts a program, or opens an HTTP connection.
 
-use super::{handler::Handler, oversized_messages::OversizedMessages, process::ServerProcess};
+use super::{
+    handler::Handler,
+    http_client::{HttpClient, undecoded_reason},
+    oversized_messages::OversizedMessages,
+    process::ServerProcess,
+};
 use crate::sdk::{
     egress::{self, Egress},
     secret::Secret,
@@ -112,11 +117,9 @@ impl Transport {
                     headers.insert(AUTHORIZATION, value);
                 }
                 let http = egress.client().map_err(|error| Failure::new(error.clone(), error))?;
-                let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-                    .custom_headers(headers)
-                    .max_sse_event_size(MAX_MESSAGE)
-                    .reinit_on_expired_session(true);
-                let transport = StreamableHttpClientTransport::with_client(http, config);
+                let config =
+                    StreamableHttpClientTransportConfig::with_uri(url.as_str()).custom_headers(headers).reinit_on_expired_session(true);
+                let transport = StreamableHttpClientTransport::with_client(HttpClient::new(http, MAX_MESSAGE), config);
                 let running = handler.serve(transport).await.map_err(|error| failure(&error))?;
                 Ok(Connection { running, process: None })
             }
@@ -147,6 +150,7 @@ fn failure(error: &ClientInitializeError) -> Failure {
             return Failure::permanent(format!("it {}", egress::public_reason(&*error.error)));
         }
         ClientInitializeError::TransportError { error, .. } => format!("it {}", egress::public_reason(&*error.error)),
+        ClientInitializeError::JsonRpcError(error) if let Some(reason) = undecoded_reason(error) => reason,
         ClientInitializeError::ConnectionClosed(_) => "it exited before it responded".into(),
         _ => "it does not speak a known version of MCP".into(),
     };

@@ -6,6 +6,7 @@
 mod connect;
 mod content;
 mod handler;
+mod http_client;
 mod oversized_messages;
 mod process;
 mod reconnect;
