@@ -77,7 +77,7 @@ const STARTED: &str = "started\n";
 /// Attacks a server for ever.
 pub async fn run_attack(url: &str, token: &str, number: usize) -> Result<()> {
     let client = HttpClient::new(url, token);
-    let minimum = [15_000_000, 1000, 0][number];
+    let minimum = [15_000_000, 500, 0][number];
     let size = request(&client, number).await?;
     ensure!(size >= minimum, "a response has {size} bytes");
     print!("{STARTED}");
@@ -101,7 +101,11 @@ async fn request(client: &HttpClient, number: usize) -> Result<usize> {
     let tool = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments });
     match number {
         0 => client.send_and_discard("tools/call", tool("execute_script", json!({ "script": "return string.rep('\"', 7 * 2^19)" }))).await,
-        1 => client.send_and_discard("tools/call", tool("search_docs", json!({ "query": "change sold items of the shelf ".repeat(100) }))).await,
+        1 => {
+            client
+                .send_and_discard("tools/call", tool("search_docs", json!({ "query": "change sold items of the shelf ".repeat(100) })))
+                .await
+        }
         _ => {
             let uris: Vec<String> = (0..1000).map(|number| format!("io:///{}{number:04}", "directory/".repeat(20))).collect();
             let params = json!({ "notifications": { "resourceSubscriptions": uris } });

@@ -1,7 +1,10 @@
 //! `[limits]`: limits per run, and limits on the number of runs.
 
 use super::units::{self, DAY, MAX_COUNT, MAX_FUEL, MAX_TEXT, MAX_WAITING};
-use crate::{Engine, EngineBuilder, Limits, mcp::{McpServerBuilder, TenantLimits}};
+use crate::{
+    Engine, EngineBuilder, Limits,
+    mcp::{McpServerBuilder, TenantLimits},
+};
 use serde::Deserialize;
 use std::{num::NonZeroU32, time::Duration};
 

@@ -43,7 +43,7 @@ pub struct Recount {
 }
 
 impl Recount {
-    pub fn new(files: WeakFiles) -> Self {
+    pub(super) fn new(files: WeakFiles) -> Self {
         Self { files, measurement: None }
     }
 
@@ -103,4 +103,12 @@ impl Worker {
             }
         }
     }
+}
+
+/// Sets a quota on a directory whose first count the test drives itself.
+#[cfg(test)]
+pub fn uncounted(files: Files, max_bytes: u64) -> (Files, Recount) {
+    let files = files.with_quota(super::disk_quota::DiskQuota::uncounted(max_bytes));
+    let count = Recount::new(files.downgrade());
+    (files, count)
 }

@@ -100,18 +100,28 @@ pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Resul
         let path = copy_path(store, &path);
         with_session(store, move |session| session.exists(&path?), no_bytes)
     })?;
-    define_change(&mut io, "rename", |_| true, |store, (old, new): (WasmList<u8>, WasmList<u8>)| {
-        let paths = copy_path(store, &old).and_then(|old| Ok((old, copy_path(store, &new)?)));
-        let rename = move |session: &FileSession| {
-            let (old, new) = paths?;
-            session.rename(&old, &new)
-        };
-        with_session(store, rename, no_bytes)
-    })?;
-    define_change(&mut io, "remove", |_| true, |store, (path,): (WasmList<u8>,)| {
-        let path = copy_path(store, &path);
-        with_session(store, move |session| session.remove(&path?), no_bytes)
-    })
+    define_change(
+        &mut io,
+        "rename",
+        |_| true,
+        |store, (old, new): (WasmList<u8>, WasmList<u8>)| {
+            let paths = copy_path(store, &old).and_then(|old| Ok((old, copy_path(store, &new)?)));
+            let rename = move |session: &FileSession| {
+                let (old, new) = paths?;
+                session.rename(&old, &new)
+            };
+            with_session(store, rename, no_bytes)
+        },
+    )?;
+    define_change(
+        &mut io,
+        "remove",
+        |_| true,
+        |store, (path,): (WasmList<u8>,)| {
+            let path = copy_path(store, &path);
+            with_session(store, move |session| session.remove(&path?), no_bytes)
+        },
+    )
 }
 
 /// Defines an import that changes files if `changes` returns `true`. It then waits until the disk usage of the directory is known, which
