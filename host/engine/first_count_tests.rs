@@ -10,20 +10,22 @@ use std::{fs, time::Duration};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// The number of files, in ten directories.
+/// The number of files of the first test.
 const FILES: u64 = 100_000;
 
-/// The bytes that these files and directories count.
-const USED: u64 = (FILES + 10) * 1024;
+/// Returns the bytes that this many empty files in ten directories count.
+const fn used(files: u64) -> u64 {
+    (files + 10) * 1024
+}
 
-/// Creates many empty files. Links to one file are created faster than files.
-fn many_files() -> TempDir {
+/// Creates empty files in ten directories. Links to one file are created faster than files.
+fn many_files(count: u64) -> TempDir {
     let directory = TempDir::new().unwrap();
     for subdirectory in 0..10 {
         let path = directory.path().join(subdirectory.to_string());
         fs::create_dir(&path).unwrap();
         fs::write(path.join("0"), "").unwrap();
-        for number in 1..FILES / 10 {
+        for number in 1..count / 10 {
             fs::hard_link(path.join("0"), path.join(number.to_string())).unwrap();
         }
     }
@@ -42,8 +44,8 @@ const LONG: Duration = Duration::from_secs(600);
 
 #[tokio::test]
 async fn only_scripts_that_change_files_wait_for_the_first_count_until_their_deadline() {
-    let (directory, other) = (many_files(), TempDir::new().unwrap());
-    let (files, mut count) = uncounted(Files::new(directory.path()).unwrap(), USED + 1024);
+    let (directory, other) = (many_files(FILES), TempDir::new().unwrap());
+    let (files, mut count) = uncounted(Files::new(directory.path()).unwrap(), used(FILES) + 1024);
     let other = Files::new(other.path()).unwrap().with_background_disk_quota(1 << 20).unwrap();
     let engine = Engine::builder().concurrency(4).build().unwrap();
     assert!(count.step(), "the count has begun and not ended");
@@ -89,22 +91,23 @@ async fn only_scripts_that_change_files_wait_for_the_first_count_until_their_dea
     }
     assert!(steps >= 100, "{steps} steps");
     let error = waiting.await.unwrap().outcome.result.unwrap_err();
-    let full = format!("disk quota exceeded ({} bytes for all files)", USED + 1024);
+    let full = format!("disk quota exceeded ({} bytes for all files)", used(FILES) + 1024);
     assert!(error.kind == ErrorKind::Runtime && error.message.ends_with(&full), "{}", error.message);
 }
 
 #[tokio::test]
 async fn directories_are_counted_in_turn_in_the_background() {
-    let large = many_files();
+    const FILES: u64 = 5000;
+    let large = many_files(FILES);
     let small = TempDir::new().unwrap();
     fs::write(small.path().join("file"), "contents").unwrap();
     let engine = Engine::builder().concurrency(2).build().unwrap();
-    let open = |directory: &TempDir| Files::new(directory.path()).unwrap().with_background_disk_quota(USED).unwrap();
+    let open = |directory: &TempDir| Files::new(directory.path()).unwrap().with_background_disk_quota(used(FILES)).unwrap();
     let large = open(&large);
     // A small directory is counted when it is opened, whatever the thread does.
     assert!(!open(&small).is_being_counted());
     let full = run(&engine, &large, "io.open('new', 'w')", LONG, CancellationToken::new()).await.outcome.result.unwrap_err();
-    assert!(full.message.ends_with(&format!("disk quota exceeded ({USED} bytes for all files)")), "{}", full.message);
+    assert!(full.message.ends_with(&format!("disk quota exceeded ({} bytes for all files)", used(FILES))), "{}", full.message);
     assert!(!large.is_being_counted());
 }
 
