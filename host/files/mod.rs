@@ -48,6 +48,8 @@ pub use list::{FileInfo, FileKind};
 pub(crate) use open_mode::OpenMode;
 pub(crate) use path::MAX_PATH;
 pub use read::FileContents;
+#[cfg(test)]
+pub(crate) use recount::uncounted;
 pub(crate) use session::{FileReport, FileSession};
 pub use text_page::{TextPage, TruncatedBy};
 pub use touched_files::{FileOperation, TouchedFile};

@@ -7,9 +7,8 @@ use super::{
     client_session::{ClientSession, has_session},
     docs_resources,
     file_job::FileJob,
-    file_resources, large_response, prompts,
+    file_resources, prompts,
     request::{Request, busy, internal_error},
-    response_size,
     tenant::Tenant,
     tools::{DocsTool, FileTool, execute_script},
 };
@@ -84,8 +83,7 @@ impl ServerHandler for Handler {
         if let (Some(tool), Some(sdk)) = (DocsTool::find(&call.name), &self.tenant.state.sdk) {
             let inline = self.tenant.state.inline;
             let result = self.tenant.run_docs_job(sdk, move |sdk| tool.call(sdk, call.arguments, inline)).await.map_err(busy)?;
-            large_response::announce(&context, response_size::of_tool_result(&result));
-            return Ok(result.into());
+            return Ok(self.request(context).limit_tool_result(result).await?.into());
         }
         let request = self.request(context);
         // A separate task turns a panic into an error response.
@@ -168,14 +166,12 @@ impl ServerHandler for Handler {
             && params.uri.starts_with(docs_resources::SCHEME)
         {
             let read = self.tenant.run_docs_job(sdk, move |sdk| docs_resources::read(sdk, &params.uri)).await.map_err(busy)?;
-            large_response::announce(&context, read.as_ref().map_or(0, response_size::of_resource));
-            return read.map(ReadResourceResponse::from);
+            return self.request(context).limit_resource(read?).await.map(ReadResourceResponse::from);
         }
         let job = FileJob::new(0, move |io, _| file_resources::read(&io.files, &params.uri));
         let request = self.request(context);
-        let read = request.run_file_job(job).await?;
-        large_response::announce(&request.context, read.as_ref().map_or(0, response_size::of_resource));
-        read.map(ReadResourceResponse::from)
+        let read = request.run_file_job(job).await??;
+        request.limit_resource(read).await.map(ReadResourceResponse::from)
     }
 
     async fn subscribe(&self, params: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {

@@ -75,6 +75,7 @@ mod large_response;
 mod metrics;
 mod prompts;
 mod request;
+mod response_limit;
 mod response_size;
 mod run_notifications;
 mod schema;

@@ -16,6 +16,8 @@ pub struct ServerState {
     pub limits: Limits,
     /// The size in bytes of a result, a log and a page of a file that a model reads at once. 0 is no limit.
     pub inline: usize,
+    /// The maximum size of a response in bytes, as JSON.
+    pub max_response: usize,
     /// Adds links to the written files to the results of tools.
     pub resource_links: bool,
     /// Functions from OpenAPI specifications and upstream MCP servers.

@@ -33,7 +33,7 @@ fn an_invalid_configuration_is_rejected_with_its_position() {
     for (config, message) in [
         (
             "[limits]\n\ntimeot = 3\n",
-            "line 3: unknown field `timeot`, expected one of `timeout`, `fuel`, `memory`, `script`, `logs`, `result`, `inline`, `api_calls`, `concurrency`, `queue`, `tenant_concurrency`, `tenant_queue`, `tenant_per_minute`",
+            "line 3: unknown field `timeot`, expected one of `timeout`, `fuel`, `memory`, `script`, `logs`, `result`, `inline`, `response`, `api_calls`, `concurrency`, `queue`, `tenant_concurrency`, `tenant_queue`, `tenant_per_minute`",
         ),
         (
             "[limit]\n",

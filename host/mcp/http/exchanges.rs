@@ -187,7 +187,7 @@ impl Exchanges {
         }
         let keep = resumable && response.is_some();
         *exchange.lock() = match response {
-            Some(message) => Response::Kept { bytes: response_size::of(&message), message, permit: None },
+            Some(message) => Response::Kept { bytes: response_size::of(&message, MAX_KEPT_BYTES), message, permit: None },
             None => Response::None,
         };
         exchange.finished.cancel();

@@ -3,7 +3,7 @@
 use super::{
     guarded_body::GuardedBody,
     host_check::HostCheck,
-    offload::{self, OffloadedBody},
+    offload::{self, Offload, OffloadedBody},
     rejection_log::RejectionLog,
     request_body::BodyReader,
     tenant_services::{TenantService, TenantServices},
@@ -154,13 +154,15 @@ async fn handle_mcp(State(http): State<Arc<HttpState>>, request: Request) -> Res
     }
     let is_json = head.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
     let large = LargeResponse::default();
-    if body.len() >= LARGE_REQUEST {
+    // A client that resumes a stream may receive a large response that is ready.
+    if body.len() >= LARGE_REQUEST || (method == Method::GET && !is_notification_stream) {
         large.announce();
     }
     head.extensions.insert(large.clone());
     let runtime = http.state.script_runtime.clone().unwrap_or_else(Handle::current);
+    let offload = Offload::new(runtime, Arc::clone(&tenant.response_slots));
     let (service, request) = (Arc::clone(&tenant), Request::from_parts(head, Full::new(body.clone())));
-    let response = match offload::run(async move { service.service.handle(request).await }, &large, &runtime).await {
+    let response = match offload::run(async move { service.service.handle(request).await }, &large, &offload).await {
         Ok(response) => response.map(Body::new),
         Err(error) => {
             tracing::error!(%error, "a request failed");
@@ -174,7 +176,7 @@ async fn handle_mcp(State(http): State<Arc<HttpState>>, request: Request) -> Res
         // The session has ended, and some clients treat 202 as a failure.
         return StatusCode::NO_CONTENT.into_response();
     }
-    let response = offload_events(response, large, runtime);
+    let response = response.map(|body| Body::new(OffloadedBody::new(body, large, offload)));
     guard_response(response, permit, stream_end(Arc::clone(&http.state), is_notification_stream, token_expires))
 }
 
@@ -236,11 +238,6 @@ fn invalid_message(body: &Bytes) -> Response {
     };
     let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } });
     (StatusCode::BAD_REQUEST, Json(error)).into_response()
-}
-
-/// Serializes the events of a response elsewhere, if they are announced as large.
-fn offload_events(response: Response, large: LargeResponse, runtime: Handle) -> Response {
-    if is_event_stream(&response) { response.map(|body| Body::new(OffloadedBody::new(body, large, runtime))) } else { response }
 }
 
 fn is_event_stream(response: &Response) -> bool {

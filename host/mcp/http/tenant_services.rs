@@ -55,12 +55,17 @@ pub struct TenantService {
     pub requests: Arc<Semaphore>,
     /// The permits for large bodies.
     pub large_bodies: Semaphore,
+    /// The slots for large responses.
+    pub response_slots: Arc<Semaphore>,
     sessions: Arc<Sessions>,
+    files: Option<Files>,
     max_requests: usize,
 }
 
 impl TenantService {
     pub fn new(tenant: Tenant, limits: ServiceLimits) -> Self {
+        let files = tenant.io.as_ref().map(|io| io.files.clone());
+        let response_slots = Arc::clone(&tenant.response_slots);
         let tenant = Arc::new(tenant);
         let sessions = Arc::new(Sessions::new(limits.sessions, limits.session_idle_timeout, tenant.state.limits.timeout));
         let config = StreamableHttpServerConfig::default()
@@ -77,7 +82,9 @@ impl TenantService {
             service,
             requests: Arc::new(Semaphore::new(limits.requests)),
             large_bodies: Semaphore::new(limits.large_bodies),
+            response_slots,
             sessions,
+            files,
             max_requests: limits.requests,
         }
     }
@@ -97,8 +104,13 @@ impl TenantService {
         }
     }
 
+    /// Returns `true` until the files of the tenant are counted. If it were removed then, the next request would start from the beginning.
+    fn is_being_counted(&self) -> bool {
+        self.files.as_ref().is_some_and(Files::is_being_counted)
+    }
+
     fn is_idle(&self) -> bool {
-        self.sessions.is_empty() && self.requests.available_permits() == self.max_requests
+        !self.is_being_counted() && self.sessions.is_empty() && self.requests.available_permits() == self.max_requests
     }
 }
 
@@ -220,7 +232,7 @@ impl TenantServices {
             None => None,
             Some(io) => {
                 let (mut io, name, disk_bytes) = (io.clone(), name.to_owned(), self.tenant_limits.disk_bytes);
-                io.files = tokio::task::spawn_blocking(move || open_directory(&io.files, &name, disk_bytes)).await??;
+                io.files = self.state.spawn_blocking(move || open_directory(&io.files, &name, disk_bytes)).await??;
                 Some(io)
             }
         };
@@ -243,10 +255,10 @@ async fn sweep(services: Weak<TenantServices>, idle_timeout: Duration) {
     }
 }
 
-/// Opens the directory of a tenant and counts its files.
+/// Opens the directory of a tenant and counts its files, many of them in the background.
 fn open_directory(io_directory: &Files, name: &str, disk_bytes: u64) -> Result<Files, TenantError> {
     let files = io_directory.subdirectory(name).map_err(TenantError::Directory)?;
-    files.with_disk_quota(disk_bytes).map_err(TenantError::DiskUsage)
+    files.with_background_disk_quota(disk_bytes).map_err(TenantError::DiskUsage)
 }
 
 /// Returns the name of a tenant's directory: a hash that reveals nothing about the subject and is unique for issuer and subject.
