@@ -8,6 +8,7 @@ mod paths;
 mod server;
 pub mod units;
 
+pub use io::DEFAULT_IO_DIR;
 pub use limits::LimitsSection;
 pub use server::{AuthSection, ServerSection, Transport};
 
@@ -28,7 +29,7 @@ use std::{
 };
 
 /// The configuration file in the working directory that is read if no other is named.
-const DEFAULT_FILE: &str = "toolscript.toml";
+pub const DEFAULT_FILE: &str = "toolscript.toml";
 
 /// The size of the configuration file in bytes. It is held in memory, and a path such as `/dev/zero` has no end.
 const MAX_SIZE: usize = 1 << 20;

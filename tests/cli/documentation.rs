@@ -333,7 +333,7 @@ fn every_flag_and_key_is_documented() {
     let directory = TempDir::new().expect("a temporary directory");
     let page = Page::read("docs/configuration.md").text;
     let mut names = BTreeSet::new();
-    for command in ["run", "serve", "files grep", "files glob", "docs", "types", "component"] {
+    for command in ["run", "serve", "files grep", "files glob", "docs", "types", "component", "init", "install", "completions", "man"] {
         let help = output_of(directory.path(), &format!("toolscript {command} --help"));
         let flags = help.split_whitespace().filter(|word| word.starts_with("--"));
         names.extend(flags.map(|flag| format!("`{}", flag.trim_end_matches([',', ';', ']']))));
