@@ -58,6 +58,7 @@ async fn idle_tenants_with_sessions_need_little_memory_and_return_it() {
 
     let mut sessions = open_sessions(&server, &keys, 1000..1000 + TENANTS).await;
     let growth = resident().saturating_sub(before);
+    println!("{} bytes for each tenant", growth / TENANTS);
     assert!(growth < TENANTS * MAX_IDLE_BYTES, "{} bytes for each tenant", growth / TENANTS);
     // Less would mean that the sessions are gone.
     assert!(growth > TENANTS * 1000, "{} bytes for each tenant", growth / TENANTS);
