@@ -55,6 +55,31 @@ async fn run() -> Result<()> {
     let report = Arc::new(Report::default());
     let mut load = http_load::start(&servers.http, &report);
     load.extend(stdio_load::start(&servers.stdio, &report));
+    let measured = measure(&servers, &report, window).await;
+    for task in &load {
+        task.abort();
+    }
+    for task in load {
+        let _ = task.await;
+    }
+    println!("\nload:\n{report}");
+    // The servers end before their directories are removed, also after a failure.
+    let stopped = servers.stop().await;
+    let series = measured?;
+    stopped?;
+    let mut growth = Vec::new();
+    for series in &series {
+        growth.extend(series.judge(WARM_UP));
+    }
+    if !growth.is_empty() {
+        bail!("{}", growth.join("; "));
+    }
+    println!("no growth");
+    Ok(())
+}
+
+/// Measures both servers while they are under load.
+async fn measure(servers: &Servers, report: &Report, window: Duration) -> Result<[Series; 2]> {
     let mut series = [Series::new("HTTP"), Series::new("stdio")];
     for number in 1..=WINDOWS {
         let (mut http, mut stdio) = (Window::default(), Window::default());
@@ -71,21 +96,5 @@ async fn run() -> Result<()> {
         println!("{number:>2}/{WINDOWS}  HTTP {one}   stdio {other}");
         report.check()?;
     }
-    for task in &load {
-        task.abort();
-    }
-    for task in load {
-        let _ = task.await;
-    }
-    println!("\nload:\n{report}");
-    servers.stop().await?;
-    let mut growth = Vec::new();
-    for series in &series {
-        growth.extend(series.judge(WARM_UP));
-    }
-    if !growth.is_empty() {
-        bail!("{}", growth.join("; "));
-    }
-    println!("no growth");
-    Ok(())
+    Ok(series)
 }

@@ -53,7 +53,7 @@ impl Servers {
     /// Ends both servers, and checks that they exit without an error.
     pub async fn stop(&self) -> Result<()> {
         let (http, stdio) = (Arc::clone(&self.http), Arc::clone(&self.stdio));
-        tokio::task::spawn_blocking(move || http.stop().and(stdio.stop())).await?
+        tokio::task::spawn_blocking(move || [http.stop(), stdio.stop()].into_iter().collect()).await?
     }
 }
 
