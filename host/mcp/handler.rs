@@ -38,7 +38,11 @@ pub struct Handler {
 
 impl Handler {
     pub fn new(tenant: Arc<Tenant>) -> Self {
-        Self { tenant, session: Arc::default() }
+        Self::with_session(tenant, Arc::default())
+    }
+
+    pub fn with_session(tenant: Arc<Tenant>, session: Arc<ClientSession>) -> Self {
+        Self { tenant, session }
     }
 
     fn request(&self, context: RequestContext<RoleServer>) -> Request {

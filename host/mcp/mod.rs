@@ -81,12 +81,14 @@ mod run_notifications;
 mod schema;
 mod script_result;
 mod server;
+mod session_notifications;
 mod state;
 mod stdio;
 mod subscriptions;
 mod tenant;
 mod tenant_limits;
 mod tools;
+mod unused_memory;
 mod urls;
 
 pub use auth::{AuthOptions, AuthOptionsError};

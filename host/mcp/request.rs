@@ -210,7 +210,8 @@ impl Request {
 
     /// Notifies subscribers of changed files.
     async fn notify_changes(&self, names: &[&str]) {
-        let peer = has_session(&self.context).then_some(&self.context.peer);
+        let is_connection = has_session(&self.context) && self.session.notifications.is_none();
+        let peer = is_connection.then_some(&self.context.peer);
         self.tenant.file_changes.notify(names, &self.session.subscriptions, peer).await;
     }
 }

@@ -203,6 +203,7 @@ impl McpServerBuilder {
             resource_links: self.resource_links,
             sdk: self.sdk,
             metrics: Metrics::default(),
+            unused_memory: Arc::default(),
             cached_tools: Mutex::default(),
             script_runtime: self.script_runtime,
             file_job_threads,

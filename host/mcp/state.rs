@@ -1,6 +1,6 @@
 //! The state that all tenants and connections of a server share.
 
-use super::{metrics::Metrics, tools};
+use super::{metrics::Metrics, tools, unused_memory::UnusedMemory};
 use crate::{Engine, Limits, engine::IoOptions, sdk::Sdk};
 use rmcp::model::Tool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +23,7 @@ pub struct ServerState {
     /// Functions from OpenAPI specifications and upstream MCP servers.
     pub sdk: Option<Arc<Sdk>>,
     pub metrics: Metrics,
+    pub unused_memory: Arc<UnusedMemory>,
     /// The tool definitions, and the revision of the functions that they describe. All tenants have the same tools.
     pub cached_tools: Mutex<Option<(u64, Arc<Vec<Tool>>)>>,
     /// The runtime for scripts and file jobs. `None` runs them on the current runtime.

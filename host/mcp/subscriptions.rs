@@ -1,6 +1,6 @@
 //! Subscriptions to file changes, and the notifications that subscribers receive.
 
-use super::{arguments::invalid_params, file_resources};
+use super::{arguments::invalid_params, file_resources, session_notifications::SessionNotifications};
 use rmcp::{
     ErrorData, Peer, RoleServer,
     model::{ResourceUpdatedNotificationParam, SubscriptionFilter},
@@ -10,7 +10,7 @@ use std::{
     collections::{HashSet, VecDeque},
     hash::{BuildHasher as _, RandomState},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -106,10 +106,15 @@ impl Subscriptions {
         }
     }
 
+    /// Returns the URIs that the client subscribed to.
+    pub fn select<'a>(&self, uris: &'a [String]) -> Vec<&'a str> {
+        let subscribed = self.lock();
+        uris.iter().filter(|uri| subscribed.contains(&self.hasher.hash_one(uri))).map(String::as_str).collect()
+    }
+
     /// Notifies the client of a change. Gives up after a timeout.
     async fn notify(&self, uris: &[String], peer: &Peer<RoleServer>) {
-        let is_subscribed = |uri: &&String| self.lock().contains(&self.hasher.hash_one(uri));
-        let subscribed: Vec<String> = uris.iter().filter(is_subscribed).cloned().collect();
+        let subscribed = self.select(uris);
         let send = async {
             let _ = peer.notify_resource_list_changed().await;
             for uri in subscribed {
@@ -131,17 +136,20 @@ pub struct FileChanges {
     /// Receivers of accepted `subscriptions/listen` requests, oldest first. rmcp acknowledges a request before it calls
     /// [`listen`](Self::listen), and a client must not miss a change that happens after the acknowledgement.
     accepted: Mutex<VecDeque<broadcast::Receiver<Change>>>,
+    /// The sessions over HTTP. They have no task that follows the changes.
+    sessions: Mutex<Vec<Weak<SessionNotifications>>>,
 }
 
 impl Default for FileChanges {
     fn default() -> Self {
-        Self { sender: broadcast::channel(MAX_QUEUED_CHANGES).0, listeners: Semaphore::new(MAX_LISTENERS), accepted: Mutex::default() }
+        let (sender, _) = broadcast::channel(MAX_QUEUED_CHANGES);
+        Self { sender, listeners: Semaphore::new(MAX_LISTENERS), accepted: Mutex::default(), sessions: Mutex::default() }
     }
 }
 
 impl FileChanges {
-    /// Notifies all subscribers of changed files. `peer` is the client that made the change, if it has a session; it is notified
-    /// directly.
+    /// Notifies all subscribers of changed files. `peer` is the client that made the change, if it has a session on a connection of its
+    /// own; it is notified directly.
     pub async fn notify(&self, names: &[&str], subscriptions: &Subscriptions, peer: Option<&Peer<RoleServer>>) {
         if names.is_empty() {
             return;
@@ -150,9 +158,23 @@ impl FileChanges {
         let uris: Arc<[String]> = listed.iter().map(|name| file_resources::uri(name)).collect();
         // Sending fails if there are no subscribers.
         let _ = self.sender.send(Change { uris: Arc::clone(&uris), origin: subscriptions.id });
+        for session in self.sessions().iter().filter_map(Weak::upgrade) {
+            session.add(&uris);
+        }
         if let Some(peer) = peer {
             subscriptions.notify(&uris, peer).await;
         }
+    }
+
+    /// Notifies a session over HTTP of all changes, until it is dropped.
+    pub fn add_session(&self, session: &Arc<SessionNotifications>) {
+        let mut sessions = self.sessions();
+        sessions.retain(|session| session.strong_count() > 0);
+        sessions.push(Arc::downgrade(session));
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Vec<Weak<SessionNotifications>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notifies a client session of the changes that other clients make, until `closed` is cancelled.

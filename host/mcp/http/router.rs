@@ -144,7 +144,8 @@ async fn handle_mcp(State(http): State<Arc<HttpState>>, request: Request) -> Res
     };
     let method = head.method.clone();
     let is_notification_stream = method == Method::GET && !head.headers.contains_key("last-event-id");
-    if method == Method::DELETE && !tenant.has_session(&head.headers) {
+    let session = tenant.session(&head.headers);
+    if method == Method::DELETE && session.is_none() {
         return (StatusCode::NOT_FOUND, "unknown session").into_response();
     }
     if method == Method::GET && !tenant.can_resume(&head.headers) {
@@ -172,8 +173,12 @@ async fn handle_mcp(State(http): State<Arc<HttpState>>, request: Request) -> Res
     if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
         return invalid_message(&body);
     }
-    if method == Method::DELETE && response.status() == StatusCode::ACCEPTED {
-        // The session has ended, and some clients treat 202 as a failure.
+    if method == Method::DELETE
+        && response.status() == StatusCode::ACCEPTED
+        && let Some(session) = &session
+    {
+        tenant.end_session(session);
+        // Some clients treat 202 as a failure.
         return StatusCode::NO_CONTENT.into_response();
     }
     let response = response.map(|body| Body::new(OffloadedBody::new(body, large, offload)));

@@ -10,7 +10,7 @@ use crate::{
 };
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::HeaderMap;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService, session::SessionId};
 use std::{
     collections::HashMap,
     fmt::Write as _,
@@ -67,7 +67,7 @@ impl TenantService {
         let files = tenant.io.as_ref().map(|io| io.files.clone());
         let response_slots = Arc::clone(&tenant.response_slots);
         let tenant = Arc::new(tenant);
-        let sessions = Arc::new(Sessions::new(limits.sessions, limits.session_idle_timeout, tenant.state.limits.timeout));
+        let sessions = Arc::new(Sessions::new(Arc::clone(&tenant), limits.sessions, limits.session_idle_timeout));
         let config = StreamableHttpServerConfig::default()
             // A response with one message is plain JSON, not an event stream.
             .with_json_response(true)
@@ -89,10 +89,15 @@ impl TenantService {
         }
     }
 
-    /// Returns `true` if the session in the headers belongs to this tenant.
-    pub fn has_session(&self, headers: &HeaderMap) -> bool {
+    /// Returns the session in the headers, if it belongs to this tenant.
+    pub fn session(&self, headers: &HeaderMap) -> Option<SessionId> {
         let id = headers.get("mcp-session-id").and_then(|id| id.to_str().ok());
-        id.is_some_and(|id| self.sessions.contains(id))
+        id.filter(|id| self.sessions.contains(id)).map(Into::into)
+    }
+
+    /// Ends a session and its requests.
+    pub fn end_session(&self, id: &SessionId) {
+        self.sessions.remove(id);
     }
 
     /// Returns `true` unless the client wants to resume a stream that can't be resumed.
@@ -207,13 +212,14 @@ impl TenantServices {
     }
 
     fn remove_idle(&self, entries: &mut Entries) {
+        let count = entries.tenants.len();
         entries.tenants.retain(|_, entry| {
             let is_busy = Arc::strong_count(&entry.service) > 1 || entry.service.get().is_some_and(|service| !service.is_idle());
             is_busy || entry.last_used.elapsed() < self.idle_timeout
         });
-        if entries.tenants.is_empty() {
-            // Returns the memory of the table.
-            entries.tenants = HashMap::new();
+        if entries.tenants.len() < count {
+            entries.tenants.shrink_to_fit();
+            self.state.unused_memory.release_soon();
         }
         self.count(entries);
     }
