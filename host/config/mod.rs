@@ -71,13 +71,19 @@ impl Config {
             }
             text => text.with_context(|| format!("can't read the configuration {}", path.display()))?,
         };
+        let mut config = Self::read(&text, path)?;
+        config.protected = Protected::file(path).with_context(|| format!("can't read the configuration {}", path.display()))?;
+        Ok(config)
+    }
+
+    /// Reads the contents of the file at a path.
+    pub(crate) fn read(text: &str, path: &Path) -> Result<Self> {
         let context = || format!("configuration {}", path.display());
-        let mut config = Self::parse(&text).with_context(context)?;
+        let mut config = Self::parse(text).with_context(context)?;
         if config.io.dir.as_deref().is_some_and(has_parent_component) {
             bail!("{}: [io] dir: {}", context(), DirectoryError::Traversal);
         }
         config.resolve_paths(&directory_of(path)).with_context(context)?;
-        config.protected = Protected::file(path).with_context(|| format!("can't read the configuration {}", path.display()))?;
         Ok(config)
     }
 

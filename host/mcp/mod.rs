@@ -89,6 +89,8 @@ mod tools;
 mod urls;
 
 pub use auth::{AuthOptions, AuthOptionsError};
+#[cfg(feature = "fuzzing")]
+pub(crate) use auth::{AuthSettings, Authenticator};
 pub use error::ServeError;
 pub use http::{HttpOptions, HttpOptionsError};
 pub use server::{McpServer, McpServerBuilder};
