@@ -52,12 +52,12 @@ struct Input
 };
 
 // Ends the process with a message, which libFuzzer reports as a finding.
-#define CHECK(condition)                                                                                                                         \
-    do                                                                                                                                           \
-    {                                                                                                                                            \
-        if (!(condition))                                                                                                                        \
-        {                                                                                                                                        \
-            fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition);                                                        \
-            abort();                                                                                                                             \
-        }                                                                                                                                        \
+#define CHECK(condition)                                                                                                                             \
+    do                                                                                                                                               \
+    {                                                                                                                                                \
+        if (!(condition))                                                                                                                            \
+        {                                                                                                                                            \
+            fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition);                                                            \
+            abort();                                                                                                                                 \
+        }                                                                                                                                            \
     } while (false)
