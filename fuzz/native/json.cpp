@@ -35,6 +35,15 @@ void* allocate(void*, void* block, size_t old_size, size_t new_size)
 
 bool is_same(lua_State* L, int left, int right);
 
+// Returns the number of entries.
+int count_entries(lua_State* L, int index)
+{
+    int count = 0;
+    for (int iterator = 0; (iterator = lua_rawiter(L, index, iterator)) >= 0; lua_pop(L, 2))
+        count++;
+    return count;
+}
+
 // Returns true if the table at `right` has all entries of that at `left`.
 bool contains_all(lua_State* L, int left, int right)
 {
@@ -71,7 +80,7 @@ bool is_same(lua_State* L, int left, int right)
     {
         bool is_left_array = json_is_array(L, left, lua_objlen(L, left));
         bool is_right_array = json_is_array(L, right, lua_objlen(L, right));
-        return is_left_array == is_right_array && contains_all(L, left, right) && contains_all(L, right, left);
+        return is_left_array == is_right_array && count_entries(L, left) == count_entries(L, right) && contains_all(L, left, right);
     }
     default:
         return lua_rawequal(L, left, right);

@@ -1,5 +1,7 @@
 //! Errors in the configuration file, in one line: the number of the line, the key and value if they are known, and the reason.
 
+use crate::text::one_line;
+
 /// The maximum number of characters of a value in a message.
 const MAX_VALUE: usize = 60;
 
@@ -20,20 +22,8 @@ pub fn describe(text: &str, error: &toml::de::Error) -> String {
         Some(key) => format!("line {line}: {key} = {}: {message}", shorten(&text[span])),
         None => format!("line {line}: {message}"),
     };
-    escape_control_characters(&message)
-}
-
-/// Escapes control characters of a quoted value, which would otherwise reach the terminal.
-fn escape_control_characters(message: &str) -> String {
-    let mut escaped = String::new();
-    for character in message.chars() {
-        if character.is_control() {
-            escaped.extend(character.escape_default());
-        } else {
-            escaped.push(character);
-        }
-    }
-    escaped
+    // A quoted value may have control characters, which must not reach the terminal.
+    one_line(&message)
 }
 
 /// Returns the key of the value that begins after the text.
