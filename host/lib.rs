@@ -131,6 +131,9 @@ mod timestamp;
 pub mod cli;
 #[cfg(feature = "cli")]
 mod config;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 #[cfg(feature = "sdk")]

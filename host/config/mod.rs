@@ -78,13 +78,19 @@ impl Config {
             bail!("{}: it is larger than {}", unreadable(), text::size(MAX_SIZE as u64));
         }
         let Ok(text) = String::from_utf8(bytes) else { bail!("{}: it is not UTF-8", unreadable()) };
+        let mut config = Self::read(&text, path)?;
+        config.protected = Protected::file(path).with_context(unreadable)?;
+        Ok(config)
+    }
+
+    /// Reads the contents of the file at a path.
+    pub(crate) fn read(text: &str, path: &Path) -> Result<Self> {
         let context = || format!("configuration {}", path.display());
-        let mut config = Self::parse(&text).with_context(context)?;
+        let mut config = Self::parse(text).with_context(context)?;
         if config.io.dir.as_deref().is_some_and(has_parent_component) {
             bail!("{}: [io] dir: {}", context(), DirectoryError::Traversal);
         }
         config.resolve_paths(&directory_of(path)).with_context(context)?;
-        config.protected = Protected::file(path).with_context(unreadable)?;
         Ok(config)
     }
 

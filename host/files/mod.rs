@@ -51,6 +51,8 @@ pub(crate) use list::MAX_NAMES;
 pub use list::{FileInfo, FileKind};
 pub(crate) use open_mode::OpenMode;
 pub(crate) use path::MAX_PATH;
+#[cfg(feature = "fuzzing")]
+pub(crate) use path::{FilePath, PathBase};
 pub use read::FileContents;
 #[cfg(test)]
 pub(crate) use recount::uncounted;

@@ -92,6 +92,8 @@ mod unused_memory;
 mod urls;
 
 pub use auth::{AuthOptions, AuthOptionsError};
+#[cfg(feature = "fuzzing")]
+pub(crate) use auth::{AuthSettings, Authenticator};
 pub use error::ServeError;
 pub use http::{HttpOptions, HttpOptionsError};
 pub use server::{McpServer, McpServerBuilder};

@@ -107,8 +107,21 @@ impl McpServer {
     ///
     /// When the client does not start a connection.
     pub async fn serve_stdio(&self) -> Result<(), ServeError> {
-        let handler = Handler::new(Arc::new(Tenant::new(Arc::clone(&self.state), self.io.clone(), None)));
-        stdio::serve(handler, self.state.max_message(), self.state.shutdown.clone()).await
+        stdio::serve(self.handler(), self.state.max_message(), self.state.shutdown.clone()).await
+    }
+
+    /// Serves one client over other streams than standard input and output.
+    #[cfg(feature = "fuzzing")]
+    pub(crate) async fn serve_streams(
+        &self,
+        input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
+        output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
+    ) -> Result<(), ServeError> {
+        stdio::serve_streams(self.handler(), self.state.max_message(), self.state.shutdown.clone(), input, output).await
+    }
+
+    fn handler(&self) -> Handler {
+        Handler::new(Arc::new(Tenant::new(Arc::clone(&self.state), self.io.clone(), None)))
     }
 
     /// Returns the token that starts a graceful stop of an HTTP server.

@@ -22,7 +22,10 @@ use std::{
     path::PathBuf,
     process::Stdio,
 };
-use tokio::process::Command;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    process::Command,
+};
 use url::Url;
 
 /// The environment variables that every program inherits. They contain no secrets.
@@ -100,10 +103,8 @@ impl Transport {
                 let (Some(input), Some(output)) = (child.stdout.take(), child.stdin.take()) else {
                     return Err(Failure::new("it can't be started", "no pipes"));
                 };
-                let input = OversizedMessages::new(input, MAX_MESSAGE);
-                let transport = AsyncRwTransport::<RoleClient, _, _>::new(input, output).with_max_line_length(MAX_MESSAGE);
                 let process = ServerProcess::new(child);
-                let running = handler.serve(transport).await.map_err(|error| failure(&error))?;
+                let running = connect_streams(handler, input, output, MAX_MESSAGE).await?;
                 Ok(Connection { running, process: Some(process) })
             }
             Self::Http { url, headers, secret: own, egress } => {
@@ -141,6 +142,18 @@ impl Transport {
     pub fn takes_credentials(&self) -> bool {
         matches!(self, Self::Http { .. })
     }
+}
+
+/// Connects to a server that writes one message per line.
+pub async fn connect_streams(
+    handler: Handler,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+    max_message: usize,
+) -> Result<RunningService<RoleClient, Handler>, Failure> {
+    let input = OversizedMessages::new(input, max_message);
+    let transport = AsyncRwTransport::<RoleClient, _, _>::new(input, output).with_max_line_length(max_message);
+    handler.serve(transport).await.map_err(|error| failure(&error))
 }
 
 fn failure(error: &ClientInitializeError) -> Failure {

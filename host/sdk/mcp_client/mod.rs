@@ -5,6 +5,8 @@
 
 mod connect;
 mod content;
+#[cfg(feature = "fuzzing")]
+mod fuzzing;
 mod handler;
 mod http_client;
 mod oversized_messages;

@@ -15,6 +15,9 @@ use program::{
 use std::time::Duration;
 use tempfile::TempDir;
 
+/// The imports of the hostile guest.
+const IMPORTS: &str = include_str!(concat!(env!("OUT_DIR"), "/hostile_guest.txt"));
+
 /// The only message that a guest can cause by violating the contract.
 const INTERNAL: &str = "the sandbox failed; the cause is in the host's log";
 
