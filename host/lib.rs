@@ -64,7 +64,8 @@
 //! # Sandbox
 //!
 //! A [`Sandbox`] combines an engine and a directory for one agent or tenant. Its file operations follow the same rules as those of
-//! scripts, and [`Sandbox::execute`] returns output and an exit code. [`Backend`](sandbox::Backend) has the same operations as a trait.
+//! scripts, and [`Sandbox::execute`] returns output and an exit code. [`Sandbox::spawn`] runs a script in the background.
+//! [`Backend`](sandbox::Backend) has the same operations as a trait, in the form that agent frameworks expect.
 //!
 //! ```
 //! use toolscript::{

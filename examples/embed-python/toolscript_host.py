@@ -37,6 +37,9 @@ MAX_SCRIPT = 1 << 20
 MAX_ARGUMENTS = 1 << 20
 # Bytes that each argument counts in addition to its text, so that empty arguments are bounded too.
 ARGUMENT_OVERHEAD = 16
+MAX_ENVIRONMENT = 256 << 10
+# The same for each environment value.
+VARIABLE_OVERHEAD = 64
 
 # A script must reach Luau's own depth limits before the end of this stack, because only those raise an error that it can catch. The
 # WebAssembly stack is part of the stack of the thread that calls `run`, so the thread needs a larger one.
@@ -64,20 +67,22 @@ class Sandbox:
         max_calls: int = DEFAULT_CALLS,
         errors: str = "raise",
         protect_names: bool = True,
+        environment: Mapping[str, str] | None = None,
         seed: int | None = None,
     ) -> dict[str, Any]:
         """Runs a script in a fresh instance and returns the outcome that `toolscript run --json` prints.
 
-        Without `io_dir`, scripts have no `io`. Without `functions`, they have no `sdk`. `errors` is `raise` or `return` and decides how
-        scripts see errors of the operating system. With `protect_names`, scripts cannot write files that other programs execute or
+        Without `io_dir`, scripts have no `io`. Without `functions`, they have no `sdk`. Without `environment`, they have no `env`.
+        `errors` is `raise` or `return` and decides how scripts see errors of the operating system. With `protect_names`, scripts cannot write files that other programs execute or
         trust, such as `.git`. Raises `ValueError` for an invalid option and `OSError` if the io directory cannot
         be opened; the script does not run in either case.
         """
         source = script.encode() if isinstance(script, str) else bytes(script)
-        check_options(source, arguments, fuel, memory, errors)
+        check_options(source, arguments, environment, fuel, memory, errors)
         request = record(
             script=source,
             arguments=list(arguments),
+            environment=None if environment is None else [record(name=name, value=environment[name]) for name in sorted(environment)],
             io=None if io_dir is None else errors,
             tools=MAX_RESULT if functions else None,
             seed=secrets.randbits(64) if seed is None else seed,
@@ -134,13 +139,18 @@ def new_engine() -> Engine:
     return Engine(config)
 
 
-def check_options(script: bytes, arguments: Sequence[str], fuel: int, memory: int, errors: str) -> None:
+def check_options(
+    script: bytes, arguments: Sequence[str], environment: Mapping[str, str] | None, fuel: int, memory: int, errors: str
+) -> None:
     """Raises `ValueError` if an option is out of range."""
     if len(script) > MAX_SCRIPT:
         raise ValueError(f"the script is {len(script)} bytes; at most {MAX_SCRIPT} are allowed")
     size = sum(len(argument.encode()) + ARGUMENT_OVERHEAD for argument in arguments)
     if size > MAX_ARGUMENTS:
         raise ValueError(f"the arguments are {size} bytes; at most {MAX_ARGUMENTS} are allowed")
+    size = sum(len(name.encode()) + len(value.encode()) + VARIABLE_OVERHEAD for name, value in (environment or {}).items())
+    if size > MAX_ENVIRONMENT:
+        raise ValueError(f"the environment values are {size} bytes; at most {MAX_ENVIRONMENT} are allowed")
     if fuel <= 0:
         raise ValueError("fuel must be greater than 0")
     if not MIN_MEMORY <= memory <= MAX_MEMORY:

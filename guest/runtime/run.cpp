@@ -7,6 +7,7 @@
 #include "runtime/failure.h"
 #include "runtime/libraries.h"
 #include "runtime/load.h"
+#include "runtime/table.h"
 
 #include "lstate.h"
 #include "lualib.h"
@@ -21,6 +22,7 @@ lua_State* thread = nullptr; // runs the script and has its globals
 
 // References to functions that are called before and after the script. They exist since `init`, as a run may have no memory to create them.
 int push_arguments_ref = 0;
+int set_environment_ref = 0;
 int encode_results_ref = 0;
 
 constexpr size_t kInitialHeap = 1 << 20;
@@ -35,6 +37,25 @@ int push_arguments(lua_State* L)
     for (size_t index = 0; index < arguments.len; index++)
         lua_pushlstring(L, reinterpret_cast<const char*>(arguments.ptr[index].ptr), arguments.ptr[index].len);
     return int(arguments.len);
+}
+
+// Called protected, with a pointer to the environment of the request.
+int set_environment(lua_State* L)
+{
+    const auto& environment = *static_cast<toolscript_sandbox_types_list_variable_t*>(lua_touserdata(L, 1));
+    lua_settop(L, 0);
+    lua_pushvalue(L, LUA_GLOBALSINDEX);
+    lua_createtable(L, 0, int(environment.len));
+    for (size_t index = 0; index < environment.len; index++)
+    {
+        const toolscript_sandbox_types_variable_t& variable = environment.ptr[index];
+        lua_pushlstring(L, reinterpret_cast<const char*>(variable.name.ptr), variable.name.len);
+        lua_pushlstring(L, reinterpret_cast<const char*>(variable.value.ptr), variable.value.len);
+        lua_rawset(L, -3);
+    }
+    lua_setreadonly(L, -1, true);
+    set_field(L, "env");
+    return 0;
 }
 
 // Called protected, with the results of the script.
@@ -86,9 +107,11 @@ extern "C" void exports_guest_init()
     luaL_sandboxthread(thread);
     lua_pushcfunction(vm, push_arguments, "arguments");
     push_arguments_ref = lua_ref(vm, -1);
+    lua_pushcfunction(vm, set_environment, "environment");
+    set_environment_ref = lua_ref(vm, -1);
     lua_pushcfunction(vm, encode_results, "result");
     encode_results_ref = lua_ref(vm, -1);
-    lua_pop(vm, 2);
+    lua_pop(vm, 3);
     init_failures(vm);
     lua_gc(vm, LUA_GCCOLLECT, 0);
     // Grows the memory in the image, so that a small run does not call the host and change its memory mapping for it.
@@ -103,6 +126,14 @@ extern "C" bool exports_guest_run(guest_request_t* request, guest_success_t* suc
     vm->global->rngstate = random_state(request->seed);
     io_configure(vm, request->io.is_some ? &request->io.val : nullptr);
     sdk_configure(vm, request->tools.is_some ? &request->tools.val : nullptr);
+    if (request->environment.is_some)
+    {
+        // Before the script is loaded, because loading it looks up the globals that it uses.
+        lua_getref(vm, set_environment_ref);
+        lua_pushlightuserdata(vm, &request->environment.val);
+        if (lua_pcall(vm, 1, 0, 0) != 0)
+            return fail_out_of_memory(failure);
+    }
 
     bool is_loaded = load_script(thread, request->script, failure);
     guest_list_u8_free(&request->script);

@@ -18,12 +18,21 @@ pub enum OsErrorMode {
     Return,
 }
 
+/// A value of the table `env`.
+#[derive(ComponentType, Lower)]
+#[component(record)]
+pub struct Variable {
+    pub name: String,
+    pub value: String,
+}
+
 /// The input of a run.
 #[derive(ComponentType, Lower)]
 #[component(record)]
 pub struct Request {
     pub script: Vec<u8>,
     pub arguments: Vec<String>,
+    pub environment: Option<Vec<Variable>>,
     pub io: Option<OsErrorMode>,
     pub tools: Option<u64>,
     pub seed: u64,

@@ -48,6 +48,9 @@ pub const MAX_ERROR_TEXT: usize = 8 << 10;
 /// Total size in bytes of the arguments of a script, which the host copies into the guest.
 pub const MAX_ARGUMENTS: usize = 1 << 20;
 
+/// Total size in bytes of the environment values of a script, which the host copies into the guest.
+pub const MAX_ENVIRONMENT: usize = 256 << 10;
+
 /// The limits of a run.
 ///
 /// The defaults:

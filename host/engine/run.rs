@@ -3,8 +3,8 @@
 use super::{
     Engine,
     bridge::{ImportState, LogBuffer, MAX_RESPONSE, RunFunctions},
-    contract::{Failure, Request, RunFunction, Success},
-    limits::{InvalidLimit, LOG_LINE_OVERHEAD, MAX_ARGUMENTS},
+    contract::{Failure, Request, RunFunction, Success, Variable},
+    limits::{InvalidLimit, LOG_LINE_OVERHEAD, MAX_ARGUMENTS, MAX_ENVIRONMENT},
     meter::{self, Meter, Stop},
     options::{IoOptions, RunOptions},
     outcome::Outcome,
@@ -21,6 +21,10 @@ use wasmtime::Store;
 
 /// Bytes that each argument costs in addition to its text: it is also an element of a list and of the Luau stack in the guest.
 const ARGUMENT_OVERHEAD: usize = 16;
+
+/// Bytes that each environment value costs in addition to its name and text: it is also an element of a list and of a Luau table in the
+/// guest.
+const VARIABLE_OVERHEAD: usize = 64;
 
 /// A completed run.
 #[derive(Debug)]
@@ -48,6 +52,14 @@ pub enum RunRejected {
     #[error("the arguments are {size} bytes; at most {limit} are allowed")]
     ArgumentsTooLarge {
         /// The size of all arguments in bytes.
+        size: usize,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The environment values exceed 256 KiB.
+    #[error("the environment values are {size} bytes; at most {limit} are allowed")]
+    EnvironmentTooLarge {
+        /// The size of all names and values in bytes.
         size: usize,
         /// The limit in bytes.
         limit: usize,
@@ -164,9 +176,11 @@ impl Engine {
 
     /// Instantiates the guest and calls its `run` export.
     async fn call(&self, store: &mut Store<RunState>, script: &Script, options: &RunOptions) -> wasmtime::Result<Result<Success, Failure>> {
+        let variable = |(name, value): (&String, &String)| Variable { name: name.clone(), value: value.clone() };
         let request = Request {
             script: script.source.clone(),
             arguments: script.arguments.clone(),
+            environment: script.environment.as_ref().map(|environment| environment.iter().map(variable).collect()),
             io: options.io.as_ref().map(IoOptions::os_error_mode),
             tools: store.data().imports.functions.as_ref().map(|_| MAX_RESPONSE as u64),
             seed: options.seed.unwrap_or_else(random),
@@ -207,7 +221,7 @@ impl Drop for OpenFiles {
     }
 }
 
-/// Checks the limits and the sizes of the script and its arguments.
+/// Checks the limits, and the sizes of the script, its arguments and its environment values.
 fn check(script: &Script, options: &RunOptions) -> Result<(), RunRejected> {
     options.limits.check()?;
     let (size, limit) = (script.source.len(), options.limits.script);
@@ -217,6 +231,10 @@ fn check(script: &Script, options: &RunOptions) -> Result<(), RunRejected> {
     let size = script.arguments.iter().map(|argument| argument.len() + ARGUMENT_OVERHEAD).sum();
     if size > MAX_ARGUMENTS {
         return Err(RunRejected::ArgumentsTooLarge { size, limit: MAX_ARGUMENTS });
+    }
+    let size = script.environment.iter().flatten().map(|(name, value)| name.len() + value.len() + VARIABLE_OVERHEAD).sum();
+    if size > MAX_ENVIRONMENT {
+        return Err(RunRejected::EnvironmentTooLarge { size, limit: MAX_ENVIRONMENT });
     }
     Ok(())
 }

@@ -192,6 +192,11 @@ impl Files {
         Ok(path)
     }
 
+    /// Returns the name that results have for a path: relative to the io directory, and `.` for the io directory itself.
+    pub(crate) fn name_of(&self, path: &str) -> Result<String, FileError> {
+        self.resolve(path.as_bytes(), Access::Read).map(|path| path.name().to_owned())
+    }
+
     /// Returns a reference that does not keep the directory open.
     pub(super) fn downgrade(&self) -> WeakFiles {
         WeakFiles { shared: Arc::downgrade(&self.shared), base: self.base.clone(), names: self.names }

@@ -1,6 +1,6 @@
 //! The error type of file operations.
 
-use super::path::FilePath;
+use super::{error_code::FileErrorCode, path::FilePath};
 use std::{
     io::{self, ErrorKind},
     mem::discriminant,
@@ -52,6 +52,27 @@ impl PartialEq for FileError {
 impl Eq for FileError {}
 
 impl FileError {
+    /// Returns the code of this error.
+    #[must_use]
+    pub fn code(&self) -> FileErrorCode {
+        match self {
+            Self::Invalid(_) => FileErrorCode::InvalidPath,
+            Self::Argument(_) => FileErrorCode::InvalidArgument,
+            Self::Limit(_) => FileErrorCode::LimitExceeded,
+            Self::Interrupted => FileErrorCode::Interrupted,
+            Self::Failed => FileErrorCode::Failed,
+            Self::System { number, .. } => match *number {
+                NOT_FOUND => FileErrorCode::FileNotFound,
+                NOT_PERMITTED | ACCESS | READ_ONLY => FileErrorCode::PermissionDenied,
+                IS_DIRECTORY => FileErrorCode::IsDirectory,
+                NOT_A_DIRECTORY | INVALID | NAME_TOO_LONG | LOOP => FileErrorCode::InvalidPath,
+                EXISTS => FileErrorCode::FileExists,
+                FILE_TOO_LARGE | NO_SPACE | QUOTA => FileErrorCode::LimitExceeded,
+                _ => FileErrorCode::Failed,
+            },
+        }
+    }
+
     fn number(&self) -> Option<i32> {
         if let Self::System { number, .. } = self { Some(*number) } else { None }
     }
@@ -151,10 +172,15 @@ const EXISTS: i32 = 17;
 const NOT_A_DIRECTORY: i32 = 20;
 const IS_DIRECTORY: i32 = 21;
 const INVALID: i32 = 22;
+const FILE_TOO_LARGE: i32 = 27;
+const NO_SPACE: i32 = 28;
+const READ_ONLY: i32 = 30;
+const NAME_TOO_LONG: i32 = 36;
 const LOOP: i32 = 40;
+const QUOTA: i32 = 122;
 
 /// File errors by their Linux number, with the messages of Linux.
-const REASONS: [(i32, &str); 21] = [
+const REASONS: [(i32, &str); 22] = [
     (NOT_PERMITTED, "Operation not permitted"),
     (NOT_FOUND, "No such file or directory"),
     (IO, "Input/output error"),
@@ -170,12 +196,13 @@ const REASONS: [(i32, &str); 21] = [
     (23, "Too many open files in system"),
     (24, "Too many open files"),
     (26, "Text file busy"),
-    (27, "File too large"),
-    (28, "No space left on device"),
-    (30, "Read-only file system"),
-    (36, "File name too long"),
+    (FILE_TOO_LARGE, "File too large"),
+    (NO_SPACE, "No space left on device"),
+    (READ_ONLY, "Read-only file system"),
+    (NAME_TOO_LONG, "File name too long"),
+    (39, "Directory not empty"),
     (LOOP, "Too many levels of symbolic links"),
-    (122, "Disk quota exceeded"),
+    (QUOTA, "Disk quota exceeded"),
 ];
 
 fn reason(number: i32) -> &'static str {
@@ -194,11 +221,12 @@ fn linux_number(error: &io::Error) -> i32 {
         ErrorKind::NotADirectory => NOT_A_DIRECTORY,
         ErrorKind::IsADirectory => IS_DIRECTORY,
         ErrorKind::InvalidInput => INVALID,
-        ErrorKind::FileTooLarge => 27,
-        ErrorKind::StorageFull => 28,
-        ErrorKind::ReadOnlyFilesystem => 30,
-        ErrorKind::InvalidFilename => 36,
-        ErrorKind::QuotaExceeded => 122,
+        ErrorKind::FileTooLarge => FILE_TOO_LARGE,
+        ErrorKind::StorageFull => NO_SPACE,
+        ErrorKind::ReadOnlyFilesystem => READ_ONLY,
+        ErrorKind::InvalidFilename => NAME_TOO_LONG,
+        ErrorKind::DirectoryNotEmpty => 39,
+        ErrorKind::QuotaExceeded => QUOTA,
         _ => {
             // The script sees only a generic I/O error, so the details go to the log.
             tracing::warn!(%error, "file operation failed");

@@ -27,6 +27,8 @@ pub struct GlobQuery {
     pub path: String,
     /// Lets wildcards match names that begin with a dot. Otherwise such a name matches only a pattern that begins with a dot.
     pub hidden: bool,
+    /// Finds regular files only, and no directories.
+    pub files_only: bool,
     /// The maximum number of results; 10,000 by default.
     pub max_results: usize,
     /// The maximum size of all names together; 1 MiB by default.
@@ -36,7 +38,8 @@ pub struct GlobQuery {
 impl GlobQuery {
     /// Creates a query for the working directory.
     pub fn new(pattern: impl Into<String>) -> Self {
-        Self { pattern: pattern.into(), path: ".".into(), hidden: false, max_results: MAX_RESULTS, max_bytes: MAX_BYTES }
+        let pattern = pattern.into();
+        Self { pattern, path: ".".into(), hidden: false, files_only: false, max_results: MAX_RESULTS, max_bytes: MAX_BYTES }
     }
 
     /// Sets the directory to search.
@@ -50,6 +53,13 @@ impl GlobQuery {
     #[must_use]
     pub fn with_hidden(mut self, hidden: bool) -> Self {
         self.hidden = hidden;
+        self
+    }
+
+    /// Sets whether only regular files are found, and no directories.
+    #[must_use]
+    pub fn with_files_only(mut self, files_only: bool) -> Self {
+        self.files_only = files_only;
         self
     }
 
@@ -103,7 +113,7 @@ impl Files {
             if entry.is_directory && pattern.can_match_below(&entry.path) {
                 result.skipped += traversal.try_enter(&entry)?;
             }
-            if !pattern.matches(&entry.path) {
+            if (entry.is_directory && query.files_only) || !pattern.matches(&entry.path) {
                 continue;
             }
             // No operation would accept such a path.

@@ -21,6 +21,9 @@ use std::io;
 /// The default of [`GrepQuery::max_matches`].
 const MAX_MATCHES: usize = 1000;
 
+/// The maximum of [`GrepQuery::context`]. The host holds this many lines before and after each matching line.
+const MAX_CONTEXT: usize = 100;
+
 /// The buffer size for a search for literal text. Each line must fit into the buffer.
 const LITERAL_BUFFER: usize = 4 << 20;
 
@@ -48,7 +51,9 @@ pub struct GrepQuery {
     pub regex: bool,
     /// Includes files and directories whose names begin with a dot.
     pub hidden: bool,
-    /// The maximum number of lines; 1,000 by default.
+    /// The number of lines before and after each matching line that the result contains, at most 100; none by default.
+    pub context: usize,
+    /// The maximum number of matching lines in all files together; 1,000 by default.
     pub max_matches: usize,
     /// The maximum size of all lines together; 50 KiB by default.
     pub max_bytes: usize,
@@ -57,8 +62,16 @@ pub struct GrepQuery {
 impl GrepQuery {
     /// Creates a query for literal text in all files below the working directory.
     pub fn new(pattern: impl Into<String>) -> Self {
-        let (path, glob) = (".".into(), None);
-        Self { pattern: pattern.into(), path, glob, regex: false, hidden: false, max_matches: MAX_MATCHES, max_bytes: MAX_PAGE_BYTES }
+        Self {
+            pattern: pattern.into(),
+            path: ".".into(),
+            glob: None,
+            regex: false,
+            hidden: false,
+            context: 0,
+            max_matches: MAX_MATCHES,
+            max_bytes: MAX_PAGE_BYTES,
+        }
     }
 
     /// Sets the directory or the file to search.
@@ -89,7 +102,14 @@ impl GrepQuery {
         self
     }
 
-    /// Sets the maximum number of lines.
+    /// Sets the number of lines before and after each matching line that the result contains.
+    #[must_use]
+    pub fn with_context(mut self, lines: usize) -> Self {
+        self.context = lines;
+        self
+    }
+
+    /// Sets the maximum number of matching lines in all files together.
     #[must_use]
     pub fn with_max_matches(mut self, max_matches: usize) -> Self {
         self.max_matches = max_matches;
@@ -162,6 +182,22 @@ pub struct GrepMatch {
     pub text: String,
     /// The line was truncated to 1 KiB.
     pub truncated: bool,
+    /// The lines before it, at most [`GrepQuery::context`]. Matching lines are not among them.
+    pub before: Vec<ContextLine>,
+    /// The lines after it, at most [`GrepQuery::context`]. Matching lines are not among them.
+    pub after: Vec<ContextLine>,
+}
+
+/// A line near a matching line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContextLine {
+    /// The line number, counted from 1.
+    pub line: u64,
+    /// The line without its ending. Bytes that are not UTF-8 are replaced by U+FFFD.
+    pub text: String,
+    /// The line was truncated to 1 KiB.
+    pub truncated: bool,
 }
 
 impl Files {
@@ -173,6 +209,9 @@ impl Files {
     ///
     /// Returns an error if the path or a pattern is invalid, the path does not exist, or the search was stopped.
     pub fn grep(&self, query: &GrepQuery, should_continue: &dyn Fn() -> bool) -> Result<GrepResult, FileError> {
+        if query.context > MAX_CONTEXT {
+            return Err(FileError::Argument(format!("at most {MAX_CONTEXT} lines of context are allowed")));
+        }
         let matcher = query.matcher()?;
         let filter = query.glob.as_deref().map(FileFilter::new).transpose()?;
         let path = self.resolve(query.path.as_bytes(), Access::Read)?;

@@ -2,14 +2,17 @@
 
 use super::{
     error::FileError,
-    grep::{GrepMatch, GrepQuery, GrepResult},
+    grep::{ContextLine, GrepMatch, GrepQuery, GrepResult},
     read::{DETECTION_BYTES, read_block},
 };
 use cap_std::fs::File;
 use grep_matcher::LineTerminator;
 use grep_regex::RegexMatcher;
-use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
-use std::io::{self, Read};
+use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
+use std::{
+    collections::VecDeque,
+    io::{self, Read},
+};
 
 /// The maximum number of bytes of a line in a result. Longer lines are truncated.
 const MAX_LINE_BYTES: usize = 1 << 10;
@@ -32,6 +35,7 @@ impl<'a> LineSearch<'a> {
     pub fn new(query: &'a GrepQuery, (matcher, buffer): (RegexMatcher, usize), should_continue: &'a dyn Fn() -> bool) -> Self {
         let mut searcher = SearcherBuilder::new();
         searcher.line_number(true).heap_limit(Some(buffer)).bom_sniffing(false);
+        searcher.before_context(query.context).after_context(query.context);
         if query.regex {
             searcher.line_terminator(LineTerminator::crlf());
         }
@@ -48,7 +52,9 @@ impl<'a> LineSearch<'a> {
             self.result.binary += 1;
             return Ok(());
         }
-        let mut matches = MatchSink { query: self.query, result: &mut self.result, bytes: self.bytes, name: &name };
+        let first_match = self.result.matches.len();
+        let mut matches =
+            MatchSink { query: self.query, result: &mut self.result, first_match, bytes: self.bytes, name: &name, recent: VecDeque::new() };
         let contents = self.start.chain(InterruptibleFile { file, should_continue: self.should_continue });
         let searched = self.searcher.search_reader(&self.matcher, contents, &mut matches);
         self.bytes = matches.bytes;
@@ -77,32 +83,76 @@ impl Read for InterruptibleFile<'_> {
     }
 }
 
-/// Collects the matching lines of one file.
+/// Collects the matching lines of one file, and the lines near them.
 struct MatchSink<'a> {
     query: &'a GrepQuery,
     result: &'a mut GrepResult,
+    /// The position in the result at which the matches of this file start.
+    first_match: usize,
     bytes: usize,
     name: &'a str,
+    /// The last lines that do not match. They may be near the next match.
+    recent: VecDeque<ContextLine>,
+}
+
+impl MatchSink<'_> {
+    /// Counts bytes of the result. Returns `false` and marks the result as truncated if there are too many.
+    fn count(&mut self, bytes: usize) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.result.truncated |= self.bytes > self.query.max_bytes;
+        !self.result.truncated
+    }
+
+    /// Returns `true` if the two lines are near enough to each other.
+    fn is_near(&self, line: u64, later: u64) -> bool {
+        later.saturating_sub(line) <= self.query.context as u64
+    }
 }
 
 impl Sink for MatchSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        let line = found.bytes();
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let truncated = line.len() > MAX_LINE_BYTES;
-        let text = String::from_utf8_lossy(&line[..line.len().min(MAX_LINE_BYTES)]);
-        // Truncation may leave an incomplete character at the end.
-        let text = if truncated { text.trim_end_matches('\u{fffd}') } else { &text };
-        self.bytes += self.name.len() + text.len();
-        if self.result.matches.len() >= self.query.max_matches || self.bytes > self.query.max_bytes {
+        let ContextLine { line, text, truncated } = context_line(found.line_number(), found.bytes());
+        if self.result.matches.len() >= self.query.max_matches {
             self.result.truncated = true;
             return Ok(false);
         }
-        let line = found.line_number().unwrap_or(0);
-        self.result.matches.push(GrepMatch { name: self.name.to_owned(), line, text: text.to_owned(), truncated });
+        let before: Vec<ContextLine> = self.recent.iter().filter(|recent| self.is_near(recent.line, line)).cloned().collect();
+        let context_bytes: usize = before.iter().map(|line| line.text.len()).sum();
+        if !self.count(self.name.len() + text.len() + context_bytes) {
+            return Ok(false);
+        }
+        self.result.matches.push(GrepMatch { name: self.name.to_owned(), line, text, truncated, before, after: Vec::new() });
         Ok(true)
     }
+
+    fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> io::Result<bool> {
+        let context = context_line(found.line_number(), found.bytes());
+        for index in (self.first_match..self.result.matches.len()).rev() {
+            if !self.is_near(self.result.matches[index].line, context.line) {
+                break;
+            }
+            if !self.count(context.text.len()) {
+                return Ok(false);
+            }
+            self.result.matches[index].after.push(context.clone());
+        }
+        if self.recent.len() == self.query.context {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(context);
+        Ok(true)
+    }
+}
+
+/// Returns a line without its ending, truncated to [`MAX_LINE_BYTES`].
+fn context_line(number: Option<u64>, line: &[u8]) -> ContextLine {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let truncated = line.len() > MAX_LINE_BYTES;
+    let text = String::from_utf8_lossy(&line[..line.len().min(MAX_LINE_BYTES)]);
+    // Truncation may leave an incomplete character at the end.
+    let text = if truncated { text.trim_end_matches('\u{fffd}') } else { &text };
+    ContextLine { line: number.unwrap_or(0), text: text.to_owned(), truncated }
 }

@@ -7,11 +7,13 @@
 //! into a message.
 
 mod attributes;
+mod delete;
 mod directory;
 mod disk_quota;
 mod disk_usage;
 mod edit;
 mod error;
+mod error_code;
 mod file_pages;
 mod glob;
 mod glob_pattern;
@@ -36,12 +38,14 @@ mod traverse;
 mod write;
 mod write_budget;
 
+pub use delete::DeleteResult;
 pub use directory::{DirectoryError, Files};
 pub use edit::EditResult;
 pub use error::FileError;
+pub use error_code::FileErrorCode;
 pub use file_pages::{FileEntry, FilePage};
 pub use glob::{GlobQuery, GlobResult};
-pub use grep::{GrepMatch, GrepQuery, GrepResult};
+pub use grep::{ContextLine, GrepMatch, GrepQuery, GrepResult};
 pub(crate) use handle::Whence;
 pub(crate) use list::MAX_NAMES;
 pub use list::{FileInfo, FileKind};

@@ -234,12 +234,17 @@ pub fn rename(files: &Files, old: &FilePath, new: &FilePath, budget: &mut WriteB
 pub fn remove(files: &Files, path: &FilePath) -> Result<(), FileError> {
     let (directories, name) = path.split()?;
     let directory = existing_directory(files, path, directories)?.ok_or_else(|| FileError::not_found(path))?;
+    if remove_from(files, &directory, path, name)? { Ok(()) } else { Err(FileError::not_found(path)) }
+}
+
+/// Removes a regular file from a directory. Returns `false` if it does not exist.
+pub fn remove_from(files: &Files, directory: &Dir, path: &FilePath, name: &str) -> Result<bool, FileError> {
     let mut usage = UsageGuard::lock(files);
-    let metadata = regular_file(&directory, path, name)?.ok_or_else(|| FileError::not_found(path))?;
+    let Some(metadata) = regular_file(directory, path, name)? else { return Ok(false) };
     directory.remove_file(name).map_err(|error| FileError::system(path, error))?;
     usage.file_removed(&metadata);
     usage.release(ENTRY_BYTES);
-    Ok(())
+    Ok(true)
 }
 
 /// Returns the metadata of a regular file, or `None` if it does not exist. Anything but a regular file is an error.

@@ -78,6 +78,18 @@ impl TextPage {
         self.next_line = Some(self.first_line + self.lines).filter(|next| *next <= self.total_lines);
     }
 
+    /// Returns the number of the last line in the page, or `None` if the page has no lines.
+    #[must_use]
+    pub fn last_line(&self) -> Option<u64> {
+        (self.lines > 0).then(|| self.first_line + self.lines - 1)
+    }
+
+    /// Returns [`next_line`](Self::next_line) counted from 0: the number of lines to skip to read the next page.
+    #[must_use]
+    pub fn next_offset(&self) -> Option<u64> {
+        self.next_line.map(|line| line - 1)
+    }
+
     /// Returns the lines, each with its number in front.
     #[must_use]
     pub fn numbered(&self) -> String {

@@ -4,15 +4,23 @@
 
 mod backend;
 mod exec;
+mod execution;
+mod handle;
 mod luau_command;
+mod options;
 
 pub use backend::Backend;
-pub use exec::{ExecOptions, Execution};
+pub use execution::Execution;
 pub use futures_util::future::BoxFuture;
+pub use handle::ExecHandle;
+pub use options::ExecOptions;
 
 use crate::{
     engine::{Engine, IoOptions, Limits, RunQuota},
-    files::{EditResult, FileContents, FileError, FileInfo, Files, GlobQuery, GlobResult, GrepQuery, GrepResult, WriteMode, WriteResult},
+    files::{
+        DeleteResult, EditResult, FileContents, FileError, FileInfo, Files, GlobQuery, GlobResult, GrepQuery, GrepResult, WriteMode,
+        WriteResult,
+    },
     random::random,
 };
 use std::{fmt, sync::Arc, time::Instant};
@@ -25,8 +33,8 @@ use tokio_util::sync::CancellationToken;
 /// paths that begin with `~/` start there. Names in results and errors are always relative to the io directory. Each operation can write
 /// as much as one run, as set by [`IoOptions::max_bytes`] and [`IoOptions::max_files`], and can read as many bytes.
 ///
-/// The methods need a tokio runtime. If the future of an operation is dropped, a search stops soon, and other operations may complete in
-/// the background.
+/// The methods need a tokio runtime. If the future of an operation is dropped, a search or a deletion stops soon, and other operations may
+/// complete in the background.
 #[derive(Clone)]
 pub struct Sandbox {
     engine: Engine,
@@ -176,6 +184,16 @@ impl Sandbox {
     pub async fn remove(&self, path: &str) -> Result<String, FileError> {
         let path = path.to_owned();
         self.blocking(move |io| io.files.remove(&path)).await
+    }
+
+    /// Deletes a file, or a directory with everything in it; see [`Files::delete`]. The time limit is the timeout of scripts.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Files::delete`].
+    pub async fn delete(&self, path: &str) -> Result<DeleteResult, FileError> {
+        let path = path.to_owned();
+        self.interruptible(move |io, should_continue| io.files.delete(&path, should_continue)).await
     }
 
     /// Writes several files, and returns a result for each, in the same order. Existing files are replaced.

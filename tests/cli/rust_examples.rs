@@ -46,6 +46,11 @@ async fn engine_files_and_sandbox() -> Result<(), Box<dyn Error>> {
     sandbox.write("main.luau", "print('hello', ...)", toolscript::files::WriteMode::Create).await?;
     let done = sandbox.execute("luau main.luau you").await;
     assert_eq!((done.output.as_str(), done.exit_code), ("hello\tyou\n", 0));
+
+    let options = toolscript::sandbox::ExecOptions::default().with_environment([("CITY", "Oslo")]);
+    let running = sandbox.spawn("print(env.CITY) while true do end", options.with_timeout(std::time::Duration::from_millis(500)));
+    let done = running.wait().await;
+    assert_eq!((done.stdout(), done.stderr(), done.exit_code), ("Oslo\n", "error: timeout: the script ran longer than 0.5 s\n", 3));
     Ok(())
 }
 

@@ -186,7 +186,7 @@ async fn on_a_read_only_disk() {
     let sandbox = sandbox();
     for answer in every_operation(&sandbox, "old").await {
         match answer.operation {
-            "edit" | "write overwrite" | "write append" | "upload" | "remove" => {
+            "edit" | "write overwrite" | "write append" | "upload" | "remove" | "delete" => {
                 assert_eq!(answer.message(), "old: Read-only file system", "{}", answer.operation);
             }
             "write create" | "backend write" => assert_eq!(answer.message(), "old: File exists"),

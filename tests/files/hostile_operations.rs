@@ -55,11 +55,12 @@ pub async fn every_operation(sandbox: &Sandbox, path: &str) -> Vec<Answer> {
         ("glob", sandbox.glob(GlobQuery::new("*").with_path(path)).await.map(|found| format!("{:?}", found.entries))),
         ("working directory", sandbox.clone().with_working_directory(path).map(|_| String::new())),
         ("remove", sandbox.remove(path).await),
+        ("delete", sandbox.delete(path).await.map(|deleted| deleted.name)),
     ];
     // A backend interprets a leading slash as the io directory, so absolute paths are no attack there.
     if !path.starts_with('/') {
-        answers.push(("backend read", backend.read(path, 0, 10).await));
-        answers.push(("backend write", backend.write(path, "attack").await.map(|written| written.name)));
+        answers.push(("backend read", backend.read(path, 0, 10).await.map(read)));
+        answers.push(("backend write", backend.write(path, "attack".into(), WriteMode::Create).await.map(|written| written.name)));
         answers.push(("backend ls", backend.ls(path).await.map(|infos| format!("{infos:?}"))));
     }
     answers.into_iter().map(|(operation, result)| Answer { operation, result }).collect()
@@ -100,8 +101,8 @@ async fn invalid_paths_return_the_documented_error() {
     }
     for path in [".", "./", "folder/", "folder/.", "~", "~/"] {
         for answer in every_operation(&sandbox, path).await {
-            // A search accepts a directory.
-            if !takes_directory(&answer) && answer.operation != "grep" {
+            // A search and a deletion accept a directory.
+            if !takes_directory(&answer) && !matches!(answer.operation, "grep" | "delete") {
                 assert!(answer.message().ends_with(": Is a directory"), "{path:?} {}: {}", answer.operation, answer.message());
             }
         }
@@ -251,7 +252,12 @@ async fn a_directory_that_is_deleted_while_in_use_returns_errors() {
 fn reading_creates_nothing() {
     let dir = IoDir::new();
     let files: &Files = &dir.io.files;
-    assert!(files.read_raw("a/b", 10).is_err() && files.remove("a").is_err() && files.list("a").is_err());
+    assert!(
+        files.read_raw("a/b", 10).is_err()
+            && files.remove("a").is_err()
+            && files.delete("a", &|| true).is_err()
+            && files.list("a").is_err()
+    );
     assert!(files.edit("a", "x", "y", true, &mut WriteBudget::default()).is_err() && files.read("a", 1, None, 10, &|| true).is_err());
     assert!(files.glob(&GlobQuery::new("**"), &|| true).is_ok() && files.grep(&GrepQuery::new("x"), &|| true).is_ok());
     assert!(!dir.path().exists());

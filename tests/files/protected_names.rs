@@ -46,7 +46,7 @@ async fn no_operation_changes_a_file_that_other_programs_execute_or_trust() {
             rejected += 1;
         }
     }
-    assert_eq!(rejected, 4 * 7);
+    assert_eq!(rejected, 4 * 8);
     assert_eq!(sandbox.read_raw(".git/config").await.expect("it is readable"), b"secret");
     assert_eq!(snapshot(dir.outside()), before);
 }

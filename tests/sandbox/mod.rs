@@ -1,8 +1,13 @@
 //! Tests of `Sandbox`: file operations, search and command execution.
 
+mod backend;
+#[cfg(target_os = "linux")]
+mod delete;
+mod environment;
 mod exec;
 #[cfg(target_os = "linux")]
 pub mod files;
+mod handle;
 #[cfg(target_os = "linux")]
 mod search;
 

@@ -8,7 +8,7 @@ use crate::support::IoDir;
 use std::time::{Duration, SystemTime};
 use toolscript::{
     Files, Limits, Sandbox,
-    files::{FileKind, GlobQuery, GrepQuery},
+    files::{ContextLine, FileKind, GlobQuery, GrepMatch, GrepQuery},
 };
 
 #[tokio::test]
@@ -188,4 +188,62 @@ async fn a_search_stops_at_its_timeout_or_when_it_is_cancelled() {
     assert_eq!(message(sandbox.read("f", 1, None).await), interrupted);
     let files: &Files = sandbox.files();
     assert_eq!(message(files.grep(&GrepQuery::new("x").with_path("f"), &|| false)), interrupted);
+}
+
+/// Returns each match as its line, with the lines before and after it.
+fn with_context(matches: &[GrepMatch]) -> Vec<(u64, Vec<u64>, Vec<u64>)> {
+    let lines = |lines: &[ContextLine]| lines.iter().map(|line| line.line).collect();
+    matches.iter().map(|found| (found.line, lines(&found.before), lines(&found.after))).collect()
+}
+
+#[tokio::test]
+async fn lines_near_a_match_are_its_context() {
+    let dir = IoDir::new();
+    let sandbox = sandbox(&dir);
+    // The matches are lines 3, 4 and 7.
+    put(&dir, "a", "1\n2\n3 x\n4 x\n5\r\n6\n7 x\n8");
+    put(&dir, "b", "x\nlast\n");
+    let grep = async |context| sandbox.grep(GrepQuery::new("x").with_context(context)).await.expect("found");
+    let found = grep(0).await;
+    assert!(found.matches.iter().all(|found| found.before.is_empty() && found.after.is_empty()));
+    let found = grep(1).await;
+    let expected = [(3, vec![2], vec![]), (4, vec![], vec![5]), (7, vec![6], vec![8]), (1, vec![], vec![2])];
+    assert_eq!(with_context(&found.matches), expected);
+    assert_eq!((found.matches[1].after[0].text.as_str(), found.matches[3].after[0].text.as_str()), ("5", "last"));
+    let found = grep(2).await;
+    let expected = [(3, vec![1, 2], vec![5]), (4, vec![2], vec![5, 6]), (7, vec![5, 6], vec![8]), (1, vec![], vec![2])];
+    assert_eq!(with_context(&found.matches), expected);
+    assert_eq!(with_context(&grep(100).await.matches)[2], (7, vec![1, 2, 5, 6], vec![8]));
+    let regex = sandbox.grep(GrepQuery::new("^7").with_regex(true).with_context(1)).await.expect("found");
+    assert_eq!(with_context(&regex.matches), [(7, vec![6], vec![8])]);
+    assert_eq!(message(sandbox.grep(GrepQuery::new("x").with_context(101)).await), "at most 100 lines of context are allowed");
+}
+
+#[tokio::test]
+async fn context_counts_towards_the_size_of_a_result() {
+    let dir = IoDir::new();
+    let sandbox = sandbox(&dir);
+    // Every line is near a match, and each match repeats the lines of the one before it.
+    put(&dir, "many", format!("{}\nx\n", "y".repeat(2000)).repeat(5000));
+    let found = sandbox.grep(GrepQuery::new("x").with_context(100)).await.expect("found");
+    assert!(found.truncated && !found.matches.is_empty());
+    let lines = found.matches.iter().flat_map(|found| found.before.iter().chain(&found.after));
+    assert!(lines.clone().all(|line| line.truncated && line.text.len() == 1024));
+    let bytes: usize = lines.map(|line| line.text.len()).sum();
+    assert!((40 << 10..=50 << 10).contains(&bytes), "{bytes} bytes");
+    // With lines that do not fit into the buffer together, the file is skipped.
+    put(&dir, "many", format!("{}\n", "y".repeat(1 << 20)).repeat(10) + "x\n");
+    let found = sandbox.grep(GrepQuery::new("x").with_context(100)).await.expect("found");
+    assert_eq!((found.matches.len(), found.skipped), (0, 1));
+    assert_eq!(sandbox.grep(GrepQuery::new("x")).await.expect("found").matches.len(), 1);
+}
+
+#[tokio::test]
+async fn directories_are_found_unless_only_files_are_requested() {
+    let dir = IoDir::new();
+    let sandbox = sandbox(&dir);
+    put(&dir, "a/b/c", "");
+    assert_eq!(glob(&sandbox, "**", ".").await, ["a", "a/b", "a/b/c"]);
+    let found = sandbox.glob(GlobQuery::new("**").with_files_only(true)).await.expect("found");
+    assert_eq!(found.entries.iter().map(|entry| (entry.name.as_str(), entry.kind)).collect::<Vec<_>>(), [("a/b/c", FileKind::File)]);
 }
