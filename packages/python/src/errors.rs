@@ -26,7 +26,7 @@ exception!(function_error_class, "FunctionError");
 
 /// Returns the exception for an error of a file operation.
 pub fn file_error(py: Python<'_>, error: &FileError) -> PyErr {
-    coded(py, file_error_class(py), &error.to_string(), file_code(error), errno(error))
+    coded(py, file_error_class(py), &error.to_string(), error.code().name(), errno(error))
 }
 
 /// Returns the exception for a file operation in a sandbox without a directory.
@@ -70,24 +70,4 @@ fn coded(py: Python<'_>, class: PyResult<&Bound<'_, PyType>>, message: &str, cod
 
 fn errno(error: &FileError) -> Option<i32> {
     if let FileError::System { number, .. } = error { Some(*number) } else { None }
-}
-
-/// Returns the code of an error, for programs.
-fn file_code(error: &FileError) -> &'static str {
-    match error {
-        FileError::Invalid(_) => "invalid_path",
-        FileError::Argument(_) => "invalid_argument",
-        FileError::Limit(_) => "limit_exceeded",
-        FileError::Interrupted => "interrupted",
-        FileError::System { number, .. } => match number {
-            2 => "file_not_found",
-            1 | 13 | 30 => "permission_denied",
-            17 => "file_exists",
-            21 => "is_directory",
-            27 | 28 | 122 => "limit_exceeded",
-            20 | 22 | 36 | 40 => "invalid_path",
-            _ => "failed",
-        },
-        _ => "failed",
-    }
 }

@@ -86,6 +86,26 @@ pub struct EditResult {
 
 repr!(EditResult: name, count, bytes);
 
+/// A deleted file or directory.
+#[pyclass(frozen, get_all, eq, module = "toolscript")]
+#[derive(PartialEq)]
+pub struct DeleteResult {
+    /// The path, relative to the directory of the sandbox.
+    name: String,
+    /// The number of deleted files.
+    files: u64,
+    /// The number of deleted directories.
+    directories: u64,
+}
+
+repr!(DeleteResult: name, files, directories);
+
+impl From<files::DeleteResult> for DeleteResult {
+    fn from(result: files::DeleteResult) -> Self {
+        Self { name: result.name, files: result.files, directories: result.directories }
+    }
+}
+
 /// A file or directory.
 #[pyclass(frozen, get_all, eq, module = "toolscript")]
 #[derive(PartialEq)]
@@ -125,6 +145,12 @@ pub struct GrepMatch {
     line: u64,
     /// The line without its line ending.
     text: String,
+    /// The line was truncated to 1 KiB.
+    truncated: bool,
+    /// The lines before it that do not match, as pairs of a number and a text.
+    before: Vec<(u64, String)>,
+    /// The lines after it that do not match, as pairs of a number and a text.
+    after: Vec<(u64, String)>,
 }
 
 repr!(GrepMatch: name, line, text);
@@ -209,7 +235,11 @@ pub fn glob(py: Python<'_>, found: files::GlobResult) -> PyResult<GlobResult> {
 
 /// Converts the result of a search for lines.
 pub fn grep(py: Python<'_>, found: files::GrepResult) -> PyResult<GrepResult> {
-    let convert = |line: files::GrepMatch| Py::new(py, GrepMatch { name: line.name, line: line.line, text: line.text });
+    let context = |lines: Vec<files::ContextLine>| lines.into_iter().map(|near| (near.line, near.text)).collect();
+    let convert = |found: files::GrepMatch| {
+        let (before, after) = (context(found.before), context(found.after));
+        Py::new(py, GrepMatch { name: found.name, line: found.line, text: found.text, truncated: found.truncated, before, after })
+    };
     Ok(GrepResult {
         matches: found.matches.into_iter().map(convert).collect::<PyResult<_>>()?,
         truncated: found.truncated,

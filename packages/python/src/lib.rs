@@ -27,9 +27,9 @@ mod _toolscript {
     use crate::{
         command::main,
         engine::Engine,
-        file_results::{BinaryFile, EditResult, FileInfo, GlobResult, GrepMatch, GrepResult, TextPage, WriteResult},
+        file_results::{BinaryFile, DeleteResult, EditResult, FileInfo, GlobResult, GrepMatch, GrepResult, TextPage, WriteResult},
         limits::Limits,
-        run::{Receipt, Run, TouchedFile},
+        run::{Execution, Receipt, Run, TouchedFile},
         sandbox::{Cancellation, SandboxCore},
         sources::{FunctionSource, connect_mcp_server, load_openapi},
     };

@@ -5,7 +5,7 @@ use pyo3::{
     prelude::*,
     types::{PyDict, PyList},
 };
-use toolscript::{engine, files};
+use toolscript::{engine, files, sandbox};
 
 /// A completed run.
 #[pyclass(frozen, get_all, module = "toolscript")]
@@ -111,6 +111,47 @@ impl From<&engine::Receipt> for Receipt {
     }
 }
 
+/// The output and the exit code of a script or a command.
+#[pyclass(frozen, get_all, module = "toolscript")]
+pub struct Execution {
+    /// The log lines, followed by a line with the result as JSON or by the error.
+    output: String,
+    /// The log lines and the result.
+    stdout: String,
+    /// The error with its traceback.
+    stderr: String,
+    /// 0 success, 1 script error, 2 invalid command, 3 limit exceeded, 130 cancelled.
+    exit_code: u8,
+    /// The output was truncated by a limit.
+    truncated: bool,
+    /// The files that the run created, changed or removed, sorted by name.
+    files_touched: Py<PyList>,
+    /// The cost of the run, or ``None`` if the script did not run.
+    receipt: Option<Py<Receipt>>,
+}
+
+#[pymethods]
+impl Execution {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Execution(exit_code={}, output={})", self.exit_code, (&self.output).into_pyobject(py)?.repr()?))
+    }
+}
+
+impl Execution {
+    /// Converts an execution, or raises the exception that stopped it.
+    pub fn new(py: Python<'_>, execution: sandbox::Execution, state: &RunState) -> PyResult<Self> {
+        if let Some(raised) = state.take_raised() {
+            return Err(raised);
+        }
+        let (stdout, stderr) = (execution.stdout().to_owned(), execution.stderr().to_owned());
+        let touched = execution.run.as_ref().map_or(&[][..], |run| &run.outcome.files_touched);
+        let files_touched = touched_files(py, touched)?.unbind();
+        let receipt = execution.run.as_ref().map(|run| Py::new(py, Receipt::from(&run.receipt))).transpose()?;
+        let sandbox::Execution { output, exit_code, truncated, .. } = execution;
+        Ok(Self { output, stdout, stderr, exit_code, truncated, files_touched, receipt })
+    }
+}
+
 /// Returns the run, or raises `ScriptError` or the exception that stopped it.
 pub fn conclude(py: Python<'_>, run: engine::Run, state: &RunState) -> PyResult<Run> {
     if let Some(raised) = state.take_raised() {
@@ -137,7 +178,7 @@ pub fn conclude(py: Python<'_>, run: engine::Run, state: &RunState) -> PyResult<
 }
 
 /// Returns the exception for the error that ended a run.
-pub fn script_error(py: Python<'_>, error: &toolscript::ScriptError, outcome: &toolscript::Outcome, receipt: Receipt) -> PyResult<PyErr> {
+fn script_error(py: Python<'_>, error: &toolscript::ScriptError, outcome: &toolscript::Outcome, receipt: Receipt) -> PyResult<PyErr> {
     let details = PyDict::new(py);
     details.set_item("kind", error.kind.name())?;
     details.set_item("line", line(error))?;

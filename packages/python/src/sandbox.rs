@@ -22,6 +22,7 @@ use toolscript::{
     CancellationToken, Files, RunOptions, Script,
     engine::{IoErrorMode, IoOptions, RunQuota},
     files::{DirectoryError, FileError, GlobQuery, GrepQuery, WriteMode},
+    sandbox::ExecOptions,
 };
 
 /// Stops runs from another thread.
@@ -60,9 +61,21 @@ struct RunArguments<'py> {
     on_progress: Option<Py<PyAny>>,
     seed: Option<u64>,
     credentials: BTreeMap<String, String>,
+    env: Option<BTreeMap<String, String>>,
     cancellation: Option<Bound<'py, Cancellation>>,
     /// The event loop that executes functions.
     caller: Option<Py<PyAny>>,
+}
+
+impl RunArguments<'_> {
+    /// Returns the state of a new run.
+    fn state(&self) -> Arc<RunState> {
+        let mut state = RunState::default();
+        if let Some(cancellation) = &self.cancellation {
+            state.cancellation = cancellation.get().token.child_token();
+        }
+        Arc::new(state)
+    }
 }
 
 /// An engine, a directory and functions.
@@ -203,17 +216,43 @@ impl SandboxCore {
         options: RunArguments<'_>,
         completion: Option<Completion>,
     ) -> PyResult<Py<PyAny>> {
-        let script = Script::new(source_text(source)?).with_arguments(&options.arguments);
-        let mut state = RunState::default();
-        if let Some(cancellation) = &options.cancellation {
-            state.cancellation = cancellation.get().token.child_token();
-        }
-        let (state, engine) = (Arc::new(state), self.engine(py)?);
+        let mut script = Script::new(source_text(source)?).with_arguments(&options.arguments);
+        script.environment = options.env.clone();
+        let (state, engine) = (options.state(), self.engine(py)?);
         let run_options = self.run_options(py, options, &state)?;
         let run = async move { engine.run(&script, run_options).await };
         execute(py, completion, Some(Arc::clone(&state)), run, move |py, run| match run {
             Ok(run) => Ok(Py::new(py, run::conclude(py, run, &state)?)?.into_any()),
             Err(error) => Err(errors::run_rejected(py, &error)),
+        })
+    }
+
+    /// Runs source text, or a command if `is_command` is true, and returns its output and its exit code.
+    fn exec(
+        &self,
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        is_command: bool,
+        working_directory: Option<String>,
+        options: RunArguments<'_>,
+        completion: Option<Completion>,
+    ) -> PyResult<Py<PyAny>> {
+        let (sandbox, source, state) = (self.sandbox(py)?, source_text(source)?, options.state());
+        let mut exec = ExecOptions::default().with_arguments(&options.arguments).with_cancellation(state.cancellation.clone());
+        exec.environment = options.env.clone();
+        exec.working_directory = working_directory;
+        exec.timeout = options.timeout.map(seconds).transpose()?;
+        let run = self.run_options(py, options, &state)?;
+        (exec.functions, exec.listener) = (run.functions, run.listener);
+        let execution = async move {
+            match String::from_utf8(source) {
+                Ok(command) if is_command => sandbox.execute_with(&command, exec).await,
+                Ok(source) => sandbox.exec(source, exec).await,
+                Err(error) => sandbox.exec(error.into_bytes(), exec).await,
+            }
+        };
+        execute(py, completion, Some(Arc::clone(&state)), execution, move |py, execution| {
+            object(py, run::Execution::new(py, execution, &state)?)
         })
     }
 
@@ -276,10 +315,11 @@ impl SandboxCore {
         pattern: String,
         path: String,
         hidden: bool,
+        files_only: bool,
         max_results: Option<usize>,
         completion: Option<Completion>,
     ) -> PyResult<Py<PyAny>> {
-        let mut query = GlobQuery::new(pattern).with_path(path).with_hidden(hidden);
+        let mut query = GlobQuery::new(pattern).with_path(path).with_hidden(hidden).with_files_only(files_only);
         query.max_results = max_results.unwrap_or(query.max_results);
         let sandbox = self.sandbox(py)?;
         let glob = async move { sandbox.glob(query).await };
@@ -295,10 +335,11 @@ impl SandboxCore {
         glob: Option<String>,
         regex: bool,
         hidden: bool,
+        context: usize,
         max_matches: Option<usize>,
         completion: Option<Completion>,
     ) -> PyResult<Py<PyAny>> {
-        let mut query = GrepQuery::new(pattern).with_path(path).with_regex(regex).with_hidden(hidden);
+        let mut query = GrepQuery::new(pattern).with_path(path).with_regex(regex).with_hidden(hidden).with_context(context);
         query.glob = glob;
         query.max_matches = max_matches.unwrap_or(query.max_matches);
         let sandbox = self.sandbox(py)?;
@@ -310,6 +351,12 @@ impl SandboxCore {
         let sandbox = self.sandbox(py)?;
         let remove = async move { sandbox.remove(&path).await };
         execute(py, completion, None, remove, |py, removed| Ok(raise(py, removed)?.into_pyobject(py)?.into_any().unbind()))
+    }
+
+    fn delete(&self, py: Python<'_>, path: String, completion: Option<Completion>) -> PyResult<Py<PyAny>> {
+        let sandbox = self.sandbox(py)?;
+        let delete = async move { sandbox.delete(&path).await };
+        execute(py, completion, None, delete, |py, deleted| object(py, file_results::DeleteResult::from(raise(py, deleted)?)))
     }
 
     fn upload(&self, py: Python<'_>, files: Vec<(String, Bound<'_, PyAny>)>, completion: Option<Completion>) -> PyResult<Py<PyAny>> {

@@ -11,8 +11,10 @@ from ._sources import from_openapi, mcp_server
 from ._toolscript import (
     BinaryFile,
     Cancellation,
+    DeleteResult,
     EditResult,
     Engine,
+    Execution,
     FileInfo,
     FunctionSource,
     GlobResult,
@@ -30,9 +32,11 @@ from ._toolscript import (
 __all__ = [
     "BinaryFile",
     "Cancellation",
+    "DeleteResult",
     "EditResult",
     "Engine",
     "EngineError",
+    "Execution",
     "FileError",
     "FileInfo",
     "FunctionError",

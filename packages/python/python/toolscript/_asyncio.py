@@ -144,16 +144,26 @@ class Listener:
         self.job: Job | None = None
         self.error: BaseException | None = None
         self._loop = loop
-        self._on_print = on_print
-        self._on_progress = on_progress
+        self._print = on_print
+        self._show = on_progress
         self._progress: tuple[float, float | None, str | None] | None = None
         self._context = contextvars.copy_context()
 
-    def line(self, line: str) -> None:
-        """Receives a line on the thread that runs the script."""
-        self._loop.call_soon_threadsafe(self._call, self._on_print, (line,), context=self._context)
+    @property
+    def on_print(self) -> Callable[[str], None] | None:
+        """The function for the thread that runs the script."""
+        return None if self._print is None else self._line
 
-    def progress(self, done: float, total: float | None, message: str | None) -> None:
+    @property
+    def on_progress(self) -> Callable[[float, float | None, str | None], None] | None:
+        """The function for the thread that runs the script."""
+        return None if self._show is None else self._report
+
+    def _line(self, line: str) -> None:
+        """Receives a line on the thread that runs the script."""
+        self._loop.call_soon_threadsafe(self._call, self._print, (line,), context=self._context)
+
+    def _report(self, done: float, total: float | None, message: str | None) -> None:
         """Receives progress on the thread that runs the script. A report that the loop has not shown yet is replaced."""
         is_waiting = self._progress is not None
         self._progress = (done, total, message)
@@ -163,7 +173,7 @@ class Listener:
     def _show_progress(self) -> None:
         progress, self._progress = self._progress, None
         if progress is not None:
-            self._call(self._on_progress, progress)
+            self._call(self._show, progress)
 
     def _call(self, callback: Callable[..., object] | None, arguments: tuple[Any, ...]) -> None:
         if callback is None or self.error is not None:

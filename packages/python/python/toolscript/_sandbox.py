@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Literal, TypeVar, overload
 
-    from ._asyncio import Completion
+    from ._asyncio import Caller, Completion, Job, Listener
     from ._errors import FileError
     from ._toolscript import (
         BinaryFile,
         Cancellation,
+        DeleteResult,
         EditResult,
         Engine,
+        Execution,
         FileInfo,
         GlobResult,
         GrepResult,
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 class _RunOptions:
     """The options of a run, as the extension module reads them."""
 
-    __slots__ = ("arguments", "caller", "cancellation", "credentials", "limits", "on_print", "on_progress", "seed", "timeout")
+    __slots__ = ("arguments", "caller", "cancellation", "credentials", "env", "limits", "on_print", "on_progress", "seed", "timeout")
 
     def __init__(
         self,
@@ -47,6 +49,7 @@ class _RunOptions:
         on_progress: OnProgress | None,
         seed: int | None,
         credentials: Mapping[str, str] | None,
+        env: Mapping[str, str] | None,
         cancellation: Cancellation | None,
         caller: Any,
     ) -> None:
@@ -59,6 +62,7 @@ class _RunOptions:
         self.on_progress = on_progress
         self.seed = seed
         self.credentials = {} if credentials is None else dict(credentials)
+        self.env = None if env is None else dict(env)
         self.cancellation = cancellation
         self.caller = caller
 
@@ -161,6 +165,7 @@ class Sandbox:
         on_progress: OnProgress | None = None,
         seed: int | None = None,
         credentials: Mapping[str, str] | None = None,
+        env: Mapping[str, str] | None = None,
         cancellation: Cancellation | None = None,
     ) -> Run:
         """Runs a script and waits for it.
@@ -176,11 +181,12 @@ class Sandbox:
         :param on_progress: called with the arguments of each call of ``progress``: done, total and message.
         :param seed: the seed of ``math.random``.
         :param credentials: credentials for this run, by the name of their API or MCP server.
+        :param env: the values of the read-only table ``env`` in the script. The environment of the process is never visible to a script.
         :param cancellation: stops the run when another thread calls its ``cancel``.
         :raises ScriptError: if the script fails, or a limit stops it.
         :raises RunRejected: if the run does not start.
         """
-        options = _RunOptions(arguments, limits, timeout, on_print, on_progress, seed, credentials, cancellation, None)
+        options = _RunOptions(arguments, limits, timeout, on_print, on_progress, seed, credentials, env, cancellation, None)
         return self._core.run(script, options, None)
 
     async def arun(
@@ -194,6 +200,7 @@ class Sandbox:
         on_progress: OnProgress | None = None,
         seed: int | None = None,
         credentials: Mapping[str, str] | None = None,
+        env: Mapping[str, str] | None = None,
         cancellation: Cancellation | None = None,
     ) -> Run:
         """Runs a script without blocking the event loop; see ``run``.
@@ -201,32 +208,102 @@ class Sandbox:
         Async functions and callbacks run on the running event loop, other functions on its default executor. Cancelling the task stops the
         script.
         """
-        from ._asyncio import Caller, Completion, Listener
 
-        completion = Completion()
-        listener = None
-        if on_print is not None or on_progress is not None:
-            listener = Listener(completion.loop, on_print, on_progress)
-        options = _RunOptions(
-            arguments,
-            limits,
-            timeout,
-            None if listener is None or on_print is None else listener.line,
-            None if listener is None or on_progress is None else listener.progress,
-            seed,
-            credentials,
-            cancellation,
-            Caller(completion.loop),
-        )
-        job = self._core.run(script, options, completion)
-        if listener is None:
-            return await completion.wait(job)
-        listener.job = job
-        try:
-            return await completion.wait(job)
-        finally:
-            if listener.error is not None:
-                raise listener.error
+        def start(listener: Listener, completion: Completion, caller: Caller) -> Job:
+            options = _RunOptions(
+                arguments, limits, timeout, listener.on_print, listener.on_progress, seed, credentials, env, cancellation, caller
+            )
+            return self._core.run(script, options, completion)
+
+        return await _start(start, on_print, on_progress)
+
+    def exec(
+        self,
+        script: str | bytes,
+        *,
+        arguments: Sequence[str | int | float] = (),
+        timeout: float | None = None,
+        working_directory: str | None = None,
+        on_print: OnPrint | None = None,
+        on_progress: OnProgress | None = None,
+        env: Mapping[str, str] | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> Execution:
+        """Runs a script like a command: it returns text and an exit code, and raises no ``ScriptError``. Needs a directory.
+
+        :param timeout: wall time in seconds. It can only lower the limit of the sandbox.
+        :param working_directory: the directory at which relative paths start, below that of the sandbox.
+        """
+        options = _RunOptions(arguments, None, timeout, on_print, on_progress, None, None, env, cancellation, None)
+        return self._core.exec(script, False, working_directory, options, None)
+
+    async def aexec(
+        self,
+        script: str | bytes,
+        *,
+        arguments: Sequence[str | int | float] = (),
+        timeout: float | None = None,
+        working_directory: str | None = None,
+        on_print: OnPrint | None = None,
+        on_progress: OnProgress | None = None,
+        env: Mapping[str, str] | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> Execution:
+        """Async variant of ``exec``; see ``arun``."""
+        return await self._start_exec(script, False, working_directory, arguments, timeout, on_print, on_progress, env, cancellation)
+
+    def execute(
+        self,
+        command: str,
+        *,
+        arguments: Sequence[str | int | float] = (),
+        timeout: float | None = None,
+        working_directory: str | None = None,
+        on_print: OnPrint | None = None,
+        on_progress: OnProgress | None = None,
+        env: Mapping[str, str] | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> Execution:
+        """Runs a ``luau`` command, the only one supported: ``luau FILE [ARGS…]``, ``luau -e CODE [ARGS…]``, or ``luau - [ARGS…]`` with the
+        script as a here-document. Errors are reported in the output; see ``exec``.
+        """
+        options = _RunOptions(arguments, None, timeout, on_print, on_progress, None, None, env, cancellation, None)
+        return self._core.exec(command, True, working_directory, options, None)
+
+    async def aexecute(
+        self,
+        command: str,
+        *,
+        arguments: Sequence[str | int | float] = (),
+        timeout: float | None = None,
+        working_directory: str | None = None,
+        on_print: OnPrint | None = None,
+        on_progress: OnProgress | None = None,
+        env: Mapping[str, str] | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> Execution:
+        """Async variant of ``execute``; see ``arun``."""
+        return await self._start_exec(command, True, working_directory, arguments, timeout, on_print, on_progress, env, cancellation)
+
+    async def _start_exec(
+        self,
+        source: str | bytes,
+        is_command: bool,
+        working_directory: str | None,
+        arguments: Sequence[str | int | float],
+        timeout: float | None,
+        on_print: OnPrint | None,
+        on_progress: OnProgress | None,
+        env: Mapping[str, str] | None,
+        cancellation: Cancellation | None,
+    ) -> Execution:
+        def start(listener: Listener, completion: Completion, caller: Caller) -> Job:
+            options = _RunOptions(
+                arguments, None, timeout, listener.on_print, listener.on_progress, None, None, env, cancellation, caller
+            )
+            return self._core.exec(source, is_command, working_directory, options, completion)
+
+        return await _start(start, on_print, on_progress)
 
     def read(self, path: Path, *, offset: int = 1, limit: int | None = None) -> TextPage | BinaryFile:
         """Reads lines of a text file, or a whole image or other binary file.
@@ -288,14 +365,14 @@ class Sandbox:
         completion = _completion()
         return await completion.wait(self._core.list(os.fspath(path), completion))
 
-    def glob(self, pattern: str, *, path: Path = ".", hidden: bool = False, max_results: int | None = None) -> GlobResult:
+    def glob(self, pattern: str, *, path: Path = ".", hidden: bool = False, files_only: bool = False, max_results: int | None = None) -> GlobResult:
         """Finds files and directories by a pattern such as ``"**/*.csv"``."""
-        return self._core.glob(pattern, os.fspath(path), hidden, max_results, None)
+        return self._core.glob(pattern, os.fspath(path), hidden, files_only, max_results, None)
 
-    async def aglob(self, pattern: str, *, path: Path = ".", hidden: bool = False, max_results: int | None = None) -> GlobResult:
+    async def aglob(self, pattern: str, *, path: Path = ".", hidden: bool = False, files_only: bool = False, max_results: int | None = None) -> GlobResult:
         """Async variant of ``glob``."""
         completion = _completion()
-        return await completion.wait(self._core.glob(pattern, os.fspath(path), hidden, max_results, completion))
+        return await completion.wait(self._core.glob(pattern, os.fspath(path), hidden, files_only, max_results, completion))
 
     def grep(
         self,
@@ -305,14 +382,16 @@ class Sandbox:
         glob: str | None = None,
         regex: bool = False,
         hidden: bool = False,
+        context: int = 0,
         max_matches: int | None = None,
     ) -> GrepResult:
         """Finds lines that contain a text, or match a regular expression.
 
         :param path: the directory or the file to search.
         :param glob: restricts the search to files that match a pattern.
+        :param context: the number of lines before and after each match, at most 100.
         """
-        return self._core.grep(pattern, os.fspath(path), glob, regex, hidden, max_matches, None)
+        return self._core.grep(pattern, os.fspath(path), glob, regex, hidden, context, max_matches, None)
 
     async def agrep(
         self,
@@ -322,11 +401,12 @@ class Sandbox:
         glob: str | None = None,
         regex: bool = False,
         hidden: bool = False,
+        context: int = 0,
         max_matches: int | None = None,
     ) -> GrepResult:
         """Async variant of ``grep``."""
         completion = _completion()
-        return await completion.wait(self._core.grep(pattern, os.fspath(path), glob, regex, hidden, max_matches, completion))
+        return await completion.wait(self._core.grep(pattern, os.fspath(path), glob, regex, hidden, context, max_matches, completion))
 
     def remove(self, path: Path) -> str:
         """Removes a file. Returns its path, relative to the directory of the sandbox."""
@@ -336,6 +416,15 @@ class Sandbox:
         """Async variant of ``remove``."""
         completion = _completion()
         return await completion.wait(self._core.remove(os.fspath(path), completion))
+
+    def delete(self, path: Path) -> DeleteResult:
+        """Deletes a file, or a directory with everything in it."""
+        return self._core.delete(os.fspath(path), None)
+
+    async def adelete(self, path: Path) -> DeleteResult:
+        """Async variant of ``delete``."""
+        completion = _completion()
+        return await completion.wait(self._core.delete(os.fspath(path), completion))
 
     def upload(self, files: Mapping[str, str | bytes] | Iterable[tuple[str, str | bytes]]) -> list[WriteResult | FileError]:
         """Writes several files, and returns a result or an exception for each, in the same order. Existing files are replaced."""
@@ -361,6 +450,22 @@ def _completion() -> Completion:
     from ._asyncio import Completion
 
     return Completion()
+
+
+async def _start(
+    start: Callable[[Listener, Completion, Caller], Job], on_print: OnPrint | None, on_progress: OnProgress | None
+) -> Any:
+    """Starts a run on the running event loop, and waits for it."""
+    from ._asyncio import Caller, Completion, Listener
+
+    completion = Completion()
+    listener = Listener(completion.loop, on_print, on_progress)
+    listener.job = start(listener, completion, Caller(completion.loop))
+    try:
+        return await completion.wait(listener.job)
+    finally:
+        if listener.error is not None:
+            raise listener.error
 
 
 def _pairs(files: Mapping[str, str | bytes] | Iterable[tuple[str, str | bytes]]) -> list[tuple[str, str | bytes]]:
