@@ -61,7 +61,7 @@ struct Quantity {
     tolerance: (f64, f64),
 }
 
-/// A leak of 1 % of the calls exceeds each of these within minutes.
+/// The tolerances cover the noise of a busy machine. A longer run finds a smaller leak.
 const QUANTITIES: [Quantity; 4] = [
     Quantity { name: "resident MiB", value: |sample| sample.resident_kib / 1024.0, tolerance: (0.1, 4.0) },
     Quantity { name: "descriptors", value: |sample| sample.descriptors, tolerance: (0.1, 8.0) },
