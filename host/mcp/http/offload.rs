@@ -26,6 +26,9 @@ const FRAME_QUEUE: usize = 1;
 /// The maximum size of a frame in bytes. A thread that serves clients sends one, and then serves others until the next one is ready.
 const MAX_FRAME_SIZE: usize = 64 << 10;
 
+/// Polls something expensive once.
+type ExpensivePoll<'a> = dyn FnMut(&mut Context<'_>) + 'a;
+
 /// The destination of the expensive work of one tenant.
 #[derive(Clone)]
 pub struct Offload {
@@ -42,7 +45,7 @@ impl Offload {
     /// Returns a function that polls something expensive when there is a slot.
     ///
     /// Other tasks of the thread move to another one, if the runtime has several.
-    fn in_turn(&self) -> impl FnMut(&mut Context<'_>, &mut dyn FnMut(&mut Context<'_>)) -> Poll<()> + Send + use<> {
+    fn in_turn(&self) -> impl FnMut(&mut Context<'_>, &mut ExpensivePoll<'_>) -> Poll<()> + Send + use<> {
         let mut slots = PollSemaphore::new(Arc::clone(&self.slots));
         let may_block = self.runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
         move |context, poll| {
