@@ -1,7 +1,5 @@
 //! Internals that the fuzz targets in `fuzz/` call. Not part of the API: the feature `fuzzing` is for this repository only.
 
-#![expect(clippy::missing_errors_doc, reason = "not part of the API")]
-
 use crate::{
     Engine, EngineBuilder,
     config::Config,
