@@ -309,6 +309,7 @@ impl SandboxCore {
         })
     }
 
+    #[expect(clippy::too_many_arguments, reason = "the options of a search")]
     fn glob(
         &self,
         py: Python<'_>,
