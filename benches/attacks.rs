@@ -81,19 +81,17 @@ pub async fn run_attack(url: &str, token: &str, number: usize) -> Result<()> {
     let size = request(&client, number).await?;
     ensure!(size >= minimum, "a response has {size} bytes");
     print!("{STARTED}");
-    let loops = (0..HOSTILE_REQUESTS).map(|_| {
+    for _ in 0..HOSTILE_REQUESTS {
         let client = client.clone();
         tokio::spawn(async move {
             loop {
                 // It may be rejected.
                 let _ = request(&client, number).await;
             }
-        })
-    });
-    for endless in loops.collect::<Vec<_>>() {
-        endless.await?;
+        });
     }
-    Ok(())
+    // The benchmark ends this process.
+    std::future::pending().await
 }
 
 /// Makes one request of an attack. Returns the size of its response.

@@ -23,6 +23,9 @@
 // `table.clone` never collects.
 LUAU_FASTFLAG(LuauBackedgeHeapCheck)
 
+// Keeps a table valid if memory runs out while it grows. A script can catch that error and use the table again.
+LUAU_DYNAMIC_FASTFLAG(LuauTableRobustOom)
+
 // Limits the nesting of a script. The compiler visits inlined functions again, up to five deep: at the default of 1,000 it could overflow
 // its stack.
 LUAU_FASTINT(LuauRecursionLimit)
@@ -34,6 +37,7 @@ static const char* const kRemovedGlobals[] = {"gcinfo"};
 lua_State* new_state()
 {
     FFlag::LuauBackedgeHeapCheck.value = true;
+    DFFlag::LuauTableRobustOom.value = true;
     FInt::LuauRecursionLimit.value = kMaxNesting;
 
     lua_State* L = lua_newstate(vm_allocate, nullptr);

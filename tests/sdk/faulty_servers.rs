@@ -25,7 +25,7 @@ fn raw_directory() -> TempDir {
 }
 
 #[test]
-fn an_invalid_tool_is_skipped_and_reported() {
+fn an_invalid_tool_and_an_endless_tool_list_are_reported() {
     let directory = raw_directory();
     let script = "return sdk.up.early_id(), sdk.up.late_id(), (pcall(function() return sdk.up.no_schema end))";
     let output = toolscript(directory.path(), &["run", "--json", "-e", script]).output().expect("toolscript runs");
@@ -33,7 +33,8 @@ fn an_invalid_tool_is_skipped_and_reported() {
     assert_eq!(
         String::from_utf8_lossy(&output.stderr),
         "note: the MCP server 'up': the tool 'no_schema' is skipped: missing field `inputSchema`\n\
-         note: the MCP server 'up': the tool without a name is skipped: missing field `name`\n"
+         note: the MCP server 'up': the tool without a name is skipped: missing field `name`\n\
+         note: the MCP server 'up': its tool list has more than 1000 pages; the others are ignored\n"
     );
 }
 

@@ -23,6 +23,9 @@ use std::sync::Arc;
 /// The number of tools of one server. Further ones are ignored.
 const MAX_TOOLS: usize = 10_000;
 
+/// The number of pages of the tool list of one server. A server could send empty pages without end. Further ones are ignored, and reported.
+const MAX_PAGES: usize = 1000;
+
 /// The number of invalid tools of one server that are reported.
 const MAX_SKIPPED: usize = 100;
 
@@ -79,7 +82,13 @@ async fn list_tools(peer: &Peer<RoleClient>) -> Result<ListedTools, Failure> {
     let mut cursor = None;
     let mut bytes: usize = 0;
     let too_large = || Failure::new("its tool list is too large", format!("more than {MAX_TOOL_LIST_BYTES} bytes"));
+    let mut pages = 0;
     while all.tools.len() < MAX_TOOLS {
+        if pages == MAX_PAGES {
+            all.skipped.push(format!("its tool list has more than {MAX_PAGES} pages; the others are ignored"));
+            break;
+        }
+        pages += 1;
         let request = ListToolsRequest::with_param(PaginatedRequestParams::default().with_cursor(cursor));
         let page = match peer.send_request(ClientRequest::ListToolsRequest(request)).await {
             Ok(ServerResult::ListToolsResult(page)) => Page { tools: page.tools, skipped: Vec::new(), next_cursor: page.next_cursor },

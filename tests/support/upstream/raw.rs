@@ -1,4 +1,4 @@
-//! A server without an MCP library, for responses that no library sends: an invalid tool, and messages of any size.
+//! A server without an MCP library, for responses that no library sends: an invalid tool, a tool list without an end, and messages of any size.
 
 use serde_json::{Value, json};
 use std::io::{BufRead as _, Write as _};
@@ -10,6 +10,7 @@ pub fn serve() {
         let Some(id) = message.get("id") else { continue };
         let response = match message["method"].as_str() {
             Some("initialize") => result(id, &initialized(&message)),
+            Some("tools/list") if message["params"]["cursor"].is_string() => result(id, &json!({ "tools": [], "nextCursor": "more" })),
             Some("tools/list") => result(id, &tools()),
             Some("tools/call") => {
                 let text = "x".repeat(message["params"]["arguments"]["bytes"].as_u64().unwrap_or(1) as usize);
@@ -38,7 +39,7 @@ fn initialized(message: &Value) -> Value {
 
 fn tools() -> Value {
     let schema = json!({ "type": "object", "properties": { "bytes": { "type": "integer" } } });
-    json!({ "tools": [
+    json!({ "nextCursor": "more", "tools": [
         { "name": "early_id", "description": "Returns a text", "inputSchema": schema },
         { "name": "no_schema", "description": "Has no schema" },
         { "description": "Has no name", "inputSchema": schema },
