@@ -20,7 +20,7 @@ mod signals;
 mod usage;
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, parser::ValueSource};
-use std::{io::IsTerminal as _, process::ExitCode};
+use std::{ffi::OsString, io::IsTerminal as _, process::ExitCode};
 use tracing_subscriber::EnvFilter;
 
 /// The exit code for wrong usage or an invalid configuration.
@@ -53,10 +53,15 @@ enum Command {
     Wit,
 }
 
-/// Runs the program and returns its exit code.
+/// Runs the program with the arguments of the process, and returns its exit code.
 pub fn main() -> ExitCode {
+    main_with(std::env::args_os().collect())
+}
+
+/// Runs the program and returns its exit code. The first argument is the name of the program.
+pub fn main_with(arguments: Vec<OsString>) -> ExitCode {
     let command = Arguments::command();
-    let separated = script_arguments::separate(&command, std::env::args_os().collect());
+    let separated = script_arguments::separate(&command, arguments);
     let parsed = command.clone().try_get_matches_from(&separated);
     let parsed = parsed.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     let (arguments, matches) = match parsed {
