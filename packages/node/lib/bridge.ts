@@ -1,6 +1,6 @@
 /** Starts operations of the addon, and settles their promises. */
 
-import { failureToError, nativeError, type Failure } from "./errors.js";
+import { failureToError, FileError, nativeError, type Failure } from "./errors.js";
 import { native, type NativeBridge } from "./native.js";
 
 /** The kinds of events. `src/events.rs` has the same numbers. */
@@ -66,16 +66,17 @@ export function start(operation: Operation, begin: (number: number) => void): nu
 export function cancelOnAbort(number: number, signal: AbortSignal | undefined): () => void {
   if (signal === undefined) return () => {};
   const cancel = () => bridge.cancel(number);
-  if (signal.aborted) {
-    cancel();
-    return () => {};
-  }
   signal.addEventListener("abort", cancel, { once: true });
   return () => signal.removeEventListener("abort", cancel);
 }
 
 /** Starts an operation whose result is a JSON value and buffers. */
 export function perform<T>(begin: (number: number) => void, convert: (value: any, buffers: Buffer[]) => T, signal?: AbortSignal): Promise<T> {
+  if (signal?.aborted) {
+    const error = new FileError("the operation timed out or was cancelled", "interrupted");
+    error.cause = signal.reason;
+    return Promise.reject(error);
+  }
   return new Promise((resolve, reject) => {
     let release = () => {};
     const number = start(

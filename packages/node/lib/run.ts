@@ -120,6 +120,7 @@ export class RunState {
   /** Starts the operation, and converts its result. */
   perform<T>(begin: (number: number) => void, convert: (value: any) => T): Promise<T> {
     const { signal, onPrint, onProgress } = this.#options;
+    if (signal?.aborted) return Promise.reject(cancelledBeforeStart(signal));
     return new Promise((resolve, reject) => {
       let release = () => {};
       this.#number = start(
@@ -204,6 +205,14 @@ export class RunState {
       },
     };
   }
+}
+
+/** Returns the error of a run whose signal was aborted before it started. */
+function cancelledBeforeStart(signal: AbortSignal): ScriptError {
+  const counts = { fuel: 0, microseconds: 0, memoryPeak: 0, logBytes: 0, resultBytes: 0, bytesRead: 0, bytesWritten: 0, filesCreated: 0 };
+  const receipt: Receipt = { ...counts, hostCalls: { count: 0, microseconds: 0 }, stoppedBy: "cancelled" };
+  const details = { kind: "cancelled" as const, line: undefined, traceback: undefined, logs: [], filesTouched: [], receipt, truncated: [] };
+  return new ScriptError("the run was cancelled", details, { cause: signal.reason });
 }
 
 /** Returns the parts of an outcome that a failed run has, too. */

@@ -210,6 +210,7 @@ export class Sandbox {
 
   async #execute(command: string, isScript: boolean, options: ExecOptions): Promise<Execution> {
     const json = runOptionsToJson(options, { workingDirectory: options.workingDirectory });
+    if (options.signal?.aborted) return cancelledExecution();
     const state = new RunState(this.#functions, options);
     return state.perform((number) => this.#native.execute(number, command, isScript, json), convertExecution);
   }
@@ -293,6 +294,12 @@ export class Sandbox {
 function convertExecution({ run, ...execution }: Omit<Execution, "filesTouched"> & { run?: CompletedRun }): Execution {
   if (run === undefined) return { ...execution, filesTouched: [] };
   return { ...execution, filesTouched: partialOutcome(run.outcome).filesTouched, receipt: convertReceipt(run.receipt) };
+}
+
+/** Returns the result of a command whose signal was aborted before it started. */
+function cancelledExecution(): Execution {
+  const output = "error: cancelled: the run was cancelled\n";
+  return { output, stdout: "", stderr: output, exitCode: 130, truncated: false, filesTouched: [] };
 }
 
 function notText(name: string): never {

@@ -38,7 +38,9 @@ impl NativeEngine {
     #[napi]
     pub fn state(&self) -> Vec<u32> {
         let engine = &self.engine;
-        [engine.concurrency(), engine.queue_limit(), engine.running(), engine.waiting()].map(|runs| u32::try_from(runs).unwrap_or(u32::MAX)).into()
+        [engine.concurrency(), engine.queue_limit(), engine.running(), engine.waiting()]
+            .map(|runs| u32::try_from(runs).unwrap_or(u32::MAX))
+            .into()
     }
 }
 

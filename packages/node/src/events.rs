@@ -100,8 +100,8 @@ impl Events {
         let cancellation = CancellationToken::new();
         self.cancellations().insert(operation, cancellation.clone());
         let future = start(cancellation);
-        let mut end = End { events: Arc::clone(self), operation, result: Err(Failure::internal()) };
-        crate::runtime::runtime()?.spawn(async move { end.result = future.await });
+        let end = End { events: Arc::clone(self), operation, result: Err(Failure::internal()) };
+        crate::runtime::runtime()?.spawn(async move { end.report(future.await) });
         Ok(())
     }
 
@@ -115,6 +115,12 @@ struct End {
     events: Arc<Events>,
     operation: u32,
     result: Result<Output, Failure>,
+}
+
+impl End {
+    fn report(mut self, result: Result<Output, Failure>) {
+        self.result = result;
+    }
 }
 
 impl Drop for End {

@@ -25,7 +25,9 @@ pub fn contents(contents: FileContents) -> Result<Output, Failure> {
             "nextLine": page.next_line,
             "numbered": page.numbered(),
         })),
-        FileContents::Image { mime_type, bytes } => Ok(Output::json(&json!({ "type": "image", "mimeType": mime_type }))?.with_buffer(bytes)),
+        FileContents::Image { mime_type, bytes } => {
+            Ok(Output::json(&json!({ "type": "image", "mimeType": mime_type }))?.with_buffer(bytes))
+        }
         FileContents::Binary { bytes } => Ok(Output::json(&json!({ "type": "binary", "mimeType": null }))?.with_buffer(bytes)),
         _ => Err(Failure::internal()),
     }
@@ -87,10 +89,16 @@ pub fn grep(found: &GrepResult) -> Value {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Each {
-    Failed { failure: Failure },
-    Written { written: Value },
+    Failed {
+        failure: Failure,
+    },
+    Written {
+        written: Value,
+    },
     /// The bytes are the next buffer.
-    Read { buffer: bool },
+    Read {
+        buffer: bool,
+    },
 }
 
 pub fn uploaded(results: Vec<Result<WriteResult, FileError>>) -> Result<Output, Failure> {

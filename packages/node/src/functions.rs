@@ -78,7 +78,8 @@ impl RunFunctions {
                 }
                 FunctionValue::Json(json) => {
                     arguments.push(&*json.text);
-                    attachments.extend(json.attachments.iter().map(|attachment| EncodedAttachment { argument, pointer: &attachment.pointer }));
+                    attachments
+                        .extend(json.attachments.iter().map(|attachment| EncodedAttachment { argument, pointer: &attachment.pointer }));
                     buffers.extend(json.attachments.iter().map(|attachment| attachment.bytes.clone()));
                 }
             }

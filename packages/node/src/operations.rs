@@ -82,9 +82,7 @@ impl NativeSandbox {
     #[napi]
     pub fn remove(&self, operation: u32, path: String) -> napi::Result<()> {
         let sandbox = self.sandbox()?;
-        self.events.spawn(operation, |cancellation| async move {
-            Output::json(&cancellable(cancellation, sandbox?.remove(&path)).await?)
-        })
+        self.events.spawn(operation, |cancellation| async move { Output::json(&cancellable(cancellation, sandbox?.remove(&path)).await?) })
     }
 
     #[napi]

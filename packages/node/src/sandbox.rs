@@ -126,9 +126,10 @@ impl NativeSandbox {
     pub fn execute(&self, operation: u32, command: String, is_script: bool, options: String) -> napi::Result<()> {
         let options: RunArguments = options::parse(&options)?;
         let sandbox = self.sandbox()?;
+        let listener = self.listener(operation, &options);
         let limits = options.limits.apply(self.limits.clone()).map_err(invalid)?;
-        let mut exec = ExecOptions::default().with_arguments(&options.arguments).with_timeout(limits.timeout);
-        exec.listener = self.listener(operation, &options);
+        let mut exec = ExecOptions::default().with_arguments(options.arguments).with_timeout(limits.timeout);
+        exec.listener = listener;
         exec.environment = options.env;
         exec.working_directory = options.working_directory;
         exec.functions = self.run_functions(operation, options.credentials)?;

@@ -29,7 +29,7 @@ test("the error of a script has its kind, line, traceback, logs and files", asyn
   const error = await box.run("print('before')\nlocal function f() error('broken') end\nf()").catch((error) => error);
   assert.ok(error instanceof ScriptError && error instanceof ToolscriptError && error instanceof Error);
   assert.deepEqual([error.name, error.kind, error.message, error.line], ["ScriptError", "runtime", "script:2: broken", 2]);
-  assert.match(error.traceback, /^script:2 in f\nscript:3/);
+  assert.equal(error.traceback, "[C] function error\nscript:2 function f\nscript:3");
   assert.deepEqual([error.logs, error.filesTouched, error.truncated, error.cause], [["before"], [], [], undefined]);
   assert.ok(error.receipt.fuel > 0);
   const syntax = await box.run("return +").catch((error) => error);
@@ -88,8 +88,8 @@ test("a signal stops a run, which reports what it did", async () => {
   const onPrint = () => controller.abort(new Error("changed my mind"));
   const error = await box.run("print('started') while true do end", { signal: controller.signal, onPrint }).catch((error) => error);
   assert.deepEqual([error.kind, error.logs, error.cause.message], ["cancelled", ["started"], "changed my mind"]);
-  const before = await box.run("while true do end", { signal: AbortSignal.abort() }).catch((error) => error);
-  assert.deepEqual([before.kind, before.cause.name], ["cancelled", "AbortError"]);
+  const before = await box.run("return 1", { signal: AbortSignal.abort() }).catch((error) => error);
+  assert.deepEqual([before.kind, before.message, before.cause.name, before.receipt.fuel], ["cancelled", "the run was cancelled", "AbortError", 0]);
 });
 
 test("log lines and progress arrive in order, before the end of the run", async () => {

@@ -57,7 +57,7 @@ test("the operations of the first protocol", async () => {
   const first = await ToolscriptBackendV1.open(join(directory, "v1"));
   assert.deepEqual(await first.write("/a.txt", "one\ntwo"), { path: "/a.txt", filesUpdate: null });
   assert.deepEqual(await first.write("/a.txt", "x"), { error: "a.txt: File exists" });
-  assert.equal(await first.read("/a.txt", 1, 1), "     2\ttwo\n");
+  assert.equal(await first.read("/a.txt", 1, 1), "     2\ttwo");
   assert.equal(await first.read("/none"), "Error: none: No such file or directory");
   assert.deepEqual((await first.readRaw("/a.txt")).content, ["one", "two"]);
   assert.deepEqual((await first.lsInfo("/")).map((file) => file.path), ["/a.txt"]);

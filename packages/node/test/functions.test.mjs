@@ -22,7 +22,7 @@ test("concurrent calls are executed at the same time", async () => {
     if (waiting.length === 3) waiting.forEach((resolve) => resolve("met"));
   });
   const box = await open({ meet });
-  const script = "return sdk.all({ function() return sdk.meet() end, function() return sdk.meet() end, function() return sdk.meet() end })";
+  const script = "return sdk.all({ {sdk.meet}, {sdk.meet}, {sdk.meet} })";
   assert.deepEqual((await box.run(script)).result, ["met", "met", "met"]);
 });
 
