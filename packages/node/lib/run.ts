@@ -1,7 +1,7 @@
 /** Runs: their options, results and events. */
 
 import { bridge, cancelOnAbort, start } from "./bridge.js";
-import { failureToError, FunctionError, ScriptError, type ErrorKind, type Failure } from "./errors.js";
+import { failureToError, FunctionError, ScriptError, type ErrorKind, type Failure, type FunctionErrorOptions } from "./errors.js";
 import { limitsToJson, type Limits } from "./limits.js";
 import { decodeArguments, encode, type EncodedArguments } from "./values.js";
 
@@ -181,18 +181,11 @@ export class RunState {
       const { value, pointers, buffers: bytes } = encode(await returned);
       bridge.reply(call.call, JSON.stringify({ value, pointers }), bytes);
     } catch (error) {
-      const { message, status, headers, retryAfter, body } = describeError(call.name, error);
+      const { text, buffers: bytes, message } = encodeError(call.name, error);
       if (this.#causes.length === MAX_CAUSES) this.#causes.shift();
       // Line breaks in messages are escaped on the way, so only the first line is compared.
       this.#causes.push({ message: message.split("\n", 1)[0] ?? "", error });
-      let encoded = encode(undefined);
-      try {
-        encoded = encode(body);
-      } catch {
-        // The message is more useful than an error about the body.
-      }
-      const { value, pointers, buffers: bytes } = encoded;
-      bridge.reply(call.call, JSON.stringify({ message, status, headers, retryAfter, value, pointers }), bytes);
+      bridge.reply(call.call, text, bytes);
     }
   }
 
@@ -234,7 +227,7 @@ function lineOf(message: string, traceback: string | undefined): number | undefi
 }
 
 /** Returns the error that a script gets for an error of a function. */
-function describeError(name: string, error: unknown) {
+function describeError(name: string, error: unknown): { message: string } & FunctionErrorOptions {
   if (error instanceof FunctionError) {
     const { message, status, headers, retryAfter, body } = error;
     return { message: `${name}: ${message}`, status, headers, retryAfter, body };
@@ -248,11 +241,22 @@ function describeError(name: string, error: unknown) {
   return { message: `${name}: ${text}` };
 }
 
+/** Encodes an error for the addon. If its fields can't be passed to the script, only the message is. */
+function encodeError(name: string, error: unknown): { text: string; buffers: Buffer[]; message: string } {
+  const { message, status, headers, retryAfter, body } = describeError(name, error);
+  try {
+    const { value, pointers, buffers } = encode(body);
+    return { text: JSON.stringify({ message, status, headers, retryAfter, value, pointers }), buffers, message };
+  } catch {
+    return { text: JSON.stringify({ message }), buffers: [], message };
+  }
+}
+
 /** Returns the options of a run for the addon. */
 export function runOptionsToJson(options: RunOptions, more: Record<string, unknown> = {}): string {
   const { arguments: values, limits, onPrint, onProgress, signal, seed, credentials, env, ...unknown } = options;
-  const key = Object.keys(unknown)[0];
-  if (key !== undefined && !(key in more)) throw new TypeError(`unknown option "${key}"`);
+  const key = Object.keys(unknown).find((key) => !(key in more));
+  if (key !== undefined) throw new TypeError(`unknown option "${key}"`);
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError("signal must be an AbortSignal");
   return JSON.stringify({
     arguments: values?.map(String),

@@ -83,6 +83,13 @@ test("a FunctionError has fields for the script", async () => {
   assert.match(result[5], /order: sold out/);
 });
 
+test("fields of an error that can't be passed to a script are left out", async () => {
+  const box = await open({ fail() { throw new FunctionError("no", { status: 500, headers: { "x-id": 7n }, body: () => {} }); } });
+  const { result } = await box.run("local ok, e = pcall(sdk.fail) return e.status == nil, tostring(e)");
+  assert.equal(result[0], true);
+  assert.match(result[1], /fail: no/);
+});
+
 test("the signal of a function is aborted when the run ends", async () => {
   let aborted;
   const box = await open({
