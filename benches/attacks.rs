@@ -3,12 +3,19 @@
 use crate::{
     http::{HttpClient, HttpServer, load},
     key_server::KeyServer,
+    kill_on_drop::KillOnDrop,
     specification::specification,
     table::{Row, median},
 };
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
-use std::{fs, path::Path, time::Duration};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 /// The names of the rows: p50 and p99 for each attack.
 pub const ATTACK_ROWS: [[&str; 2]; 3] = [
@@ -21,6 +28,7 @@ const CONFIG: &str = "\
 [limits]
 inline = 0
 result = 16777216
+response = 33554432
 memory = 268435456
 tenant_per_minute = 100000
 [apis.warehouse]
@@ -30,8 +38,9 @@ spec = 'warehouse.json'
 /// The number of requests that the hostile tenant makes at the same time.
 const HOSTILE_REQUESTS: usize = 16;
 
-/// Measures the rows of one attack.
-pub async fn attack(program: &Path, number: usize) -> Result<[Row; 2]> {
+/// Measures the rows of one attack. `attacker` is the program that calls [`run_attack`], in a process of its own with the lowest priority:
+/// the cost of receiving the responses is not a cost of the server.
+pub async fn attack(program: &Path, attacker: &Path, number: usize) -> Result<[Row; 2]> {
     let keys = KeyServer::start().await;
     let directory = tempfile::tempdir()?;
     fs::write(directory.path().join("toolscript.toml"), CONFIG)?;
@@ -43,20 +52,17 @@ pub async fn attack(program: &Path, number: usize) -> Result<[Row; 2]> {
     let (pause, duration) = (Duration::from_millis(20), Duration::from_secs(8));
     load(clients.clone(), pause, Duration::from_secs(2)).await?;
     let undisturbed = load(clients.clone(), pause, duration).await?;
-    let hostile = server.client(Some(&keys.token("hostile")));
-    let loops: Vec<_> = (0..HOSTILE_REQUESTS)
-        .map(|_| {
-            let hostile = hostile.clone();
-            tokio::spawn(async move {
-                loop {
-                    request(&hostile, number).await;
-                }
-            })
-        })
-        .collect();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut hostile = Command::new("nice")
+        .args(["-n", "19"])
+        .arg(attacker)
+        .args([server.url(), &keys.token("hostile"), &number.to_string()])
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut line = String::new();
+    BufReader::new(hostile.stdout.take().context("no output")?).read_line(&mut line)?;
+    let _hostile = KillOnDrop(hostile);
+    ensure!(line == STARTED, "the attack failed: {line}");
     let disturbed = load(clients, pause, duration).await?;
-    loops.iter().for_each(tokio::task::JoinHandle::abort);
     let p99 = |times: &[Duration]| times[times.len() * 99 / 100].as_secs_f64() * 1e6;
     let [p50_name, p99_name] = ATTACK_ROWS[number];
     Ok([
@@ -65,18 +71,47 @@ pub async fn attack(program: &Path, number: usize) -> Result<[Row; 2]> {
     ])
 }
 
-/// Makes one request of an attack. It may be rejected.
-async fn request(client: &HttpClient, number: usize) {
+/// The line that an attacker prints when the first request of the attack has succeeded.
+const STARTED: &str = "started\n";
+
+/// Attacks a server for ever.
+pub async fn run_attack(url: &str, token: &str, number: usize) -> Result<()> {
+    let client = HttpClient::new(url, token);
+    let minimum = [15_000_000, 500, 0][number];
+    let size = request(&client, number).await?;
+    ensure!(size >= minimum, "a response has {size} bytes");
+    print!("{STARTED}");
+    let loops = (0..HOSTILE_REQUESTS).map(|_| {
+        let client = client.clone();
+        tokio::spawn(async move {
+            loop {
+                // It may be rejected.
+                let _ = request(&client, number).await;
+            }
+        })
+    });
+    for endless in loops.collect::<Vec<_>>() {
+        endless.await?;
+    }
+    Ok(())
+}
+
+/// Makes one request of an attack. Returns the size of its response.
+async fn request(client: &HttpClient, number: usize) -> Result<usize> {
     let tool = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments });
-    let _ = match number {
-        0 => client.send("tools/call", tool("execute_script", json!({ "script": "return string.rep('\"', 7 * 2^19)" }))).await,
-        1 => client.send("tools/call", tool("search_docs", json!({ "query": "change sold items of the shelf ".repeat(100) }))).await,
+    match number {
+        0 => client.send_and_discard("tools/call", tool("execute_script", json!({ "script": "return string.rep('\"', 7 * 2^19)" }))).await,
+        1 => {
+            client
+                .send_and_discard("tools/call", tool("search_docs", json!({ "query": "change sold items of the shelf ".repeat(100) })))
+                .await
+        }
         _ => {
             let uris: Vec<String> = (0..1000).map(|number| format!("io:///{}{number:04}", "directory/".repeat(20))).collect();
             let params = json!({ "notifications": { "resourceSubscriptions": uris } });
             // The response is an endless stream.
             let _ = tokio::time::timeout(Duration::from_millis(50), client.send("subscriptions/listen", params)).await;
-            return;
+            Ok(0)
         }
-    };
+    }
 }

@@ -86,7 +86,7 @@ fn main() -> Result<()> {
     }
     for (number, rows) in ATTACK_ROWS.into_iter().enumerate() {
         if rows.into_iter().any(is_selected) {
-            table.rows.extend(runtime.block_on(attack(&program()?, number))?);
+            table.rows.extend(runtime.block_on(attack(&program()?, Path::new(env!("CARGO_BIN_EXE_attacker")), number))?);
         }
     }
     if is_selected(PROCESS_START) {

@@ -37,6 +37,11 @@ impl HttpServer {
         HttpClient { http: reqwest::Client::new(), url: self.url.clone(), token: token.map(Into::into) }
     }
 
+    /// Returns the URL of the MCP endpoint.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Returns the resident memory of the server in KiB.
     pub fn resident_kib(&self) -> Result<f64> {
         resident_kib(&self.child.id().to_string())
@@ -52,6 +57,11 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
+    /// Creates a client for a server that another process started.
+    pub fn new(url: &str, token: &str) -> Self {
+        Self { http: reqwest::Client::new(), url: url.into(), token: Some(token.into()) }
+    }
+
     /// Runs a script, and returns how long the call took.
     pub async fn call(&self, script: &str) -> Result<Duration> {
         let started = Instant::now();
@@ -63,7 +73,23 @@ impl HttpClient {
     }
 
     /// Sends a request, and returns the status and the body of its response.
-    pub async fn send(&self, method: &str, mut params: Value) -> Result<(reqwest::StatusCode, Vec<u8>)> {
+    pub async fn send(&self, method: &str, params: Value) -> Result<(reqwest::StatusCode, Vec<u8>)> {
+        let response = self.post(method, params).await?;
+        let status = response.status();
+        Ok((status, response.bytes().await?.into()))
+    }
+
+    /// Sends a request, and returns the size of the body of its response, which is not kept.
+    pub async fn send_and_discard(&self, method: &str, params: Value) -> Result<usize> {
+        let mut response = self.post(method, params).await?;
+        let mut size = 0;
+        while let Some(chunk) = response.chunk().await? {
+            size += chunk.len();
+        }
+        Ok(size)
+    }
+
+    async fn post(&self, method: &str, mut params: Value) -> Result<reqwest::Response> {
         let version = "2026-07-28";
         params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {} });
         let name = params["name"].as_str().unwrap_or_default().to_owned();
@@ -83,9 +109,7 @@ impl HttpClient {
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
         }
-        let response = request.send().await?;
-        let status = response.status();
-        Ok((status, response.bytes().await?.into()))
+        Ok(request.send().await?)
     }
 }
 

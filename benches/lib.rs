@@ -18,7 +18,7 @@ mod specification;
 mod table;
 
 pub use apis::{API_ROWS, api_calls};
-pub use attacks::{ATTACK_ROWS, attack};
+pub use attacks::{ATTACK_ROWS, attack, run_attack};
 pub use http::{HttpClient, HttpServer, load, resident_kib};
 pub use key_server::KeyServer;
 pub use native::run_native;

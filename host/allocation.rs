@@ -1,8 +1,8 @@
 //! Memory whose size a client, a script, a file or a server decides.
 //!
-//! A failed allocation ends the process, unless it is made with one of these functions. `clippy.toml` bans the methods that allocate a
-//! given size at once, or all that a reader returns, everywhere else. A buffer that grows with data that is already in memory needs
-//! neither.
+//! A failed allocation ends the process, unless it is made with one of these functions. `clippy.toml` bans everywhere else what allocates a
+//! given size at once, or all that a reader, a file or a response returns. What `format!`, `collect`, `clone` and `extend` copy is already
+//! in memory, and was counted against a limit when it came in: they need no limit of their own.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -18,6 +18,18 @@ pub fn buffer(size: u64) -> io::Result<Vec<u8>> {
     Ok(buffer)
 }
 
+/// Creates a buffer of `size` zeros.
+///
+/// # Errors
+///
+/// Returns an error of the kind [`OutOfMemory`](ErrorKind::OutOfMemory) if there is not enough memory.
+pub fn zeros(size: usize) -> io::Result<Vec<u8>> {
+    let mut zeros = buffer(size as u64)?;
+    #[expect(clippy::disallowed_methods, reason = "the memory is already reserved")]
+    zeros.resize(size, 0);
+    Ok(zeros)
+}
+
 /// Appends at most `max_bytes` bytes of a reader to a buffer.
 ///
 /// # Errors
@@ -30,7 +42,7 @@ pub fn read_up_to(reader: impl Read, max_bytes: u64, buffer: &mut Vec<u8>) -> io
 
 #[cfg(test)]
 mod tests {
-    use super::{buffer, read_up_to};
+    use super::{buffer, read_up_to, zeros};
     use std::io::{self, ErrorKind};
 
     #[test]
@@ -39,6 +51,12 @@ mod tests {
         for size in [1 << 50, u64::MAX] {
             assert_eq!(buffer(size).unwrap_err().kind(), ErrorKind::OutOfMemory);
         }
+    }
+
+    #[test]
+    fn zeros_have_their_size() {
+        assert_eq!(zeros(3).unwrap(), [0; 3]);
+        assert_eq!(zeros(usize::MAX).unwrap_err().kind(), ErrorKind::OutOfMemory);
     }
 
     #[test]

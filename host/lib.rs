@@ -115,6 +115,7 @@
 //! | `cli` (default) | the `toolscript` program |
 
 #![deny(missing_docs)]
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "unit tests create large texts and access files"))]
 
 mod allocation;
 pub mod engine;
@@ -130,6 +131,9 @@ mod timestamp;
 pub mod cli;
 #[cfg(feature = "cli")]
 mod config;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 #[cfg(feature = "sdk")]

@@ -64,6 +64,9 @@ const INLINE_MARKS: [(&str, &str); 2] = [
 /// The functions of `laux.cpp` that `lib/error_value.cpp` replaces, and their new names.
 const RENAMED: [&str; 2] = ["-DluaL_checklstring=luau_checklstring", "-DluaL_optlstring=luau_optlstring"];
 
+/// The functions of `lobject.cpp` that `lib/to_number.cpp` replaces, and their new names.
+const RENAMED_CONVERSIONS: [&str; 2] = ["-DluaO_str2d=luau_str2d", "-DluaO_str2l=luau_str2l"];
+
 /// The size of the C stack. Luau must reach its own limits (200 C calls, 400 levels of nesting) before the stack overflows.
 const STACK_SIZE: usize = 1 << 20;
 
@@ -160,6 +163,12 @@ fn luau_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
         }
         if source.ends_with("laux.cpp") {
             flags.extend(RENAMED.map(String::from));
+        }
+        if source.ends_with("lobject.cpp") {
+            flags.extend(RENAMED_CONVERSIONS.map(String::from));
+        }
+        if source.ends_with("lbaselib.cpp") {
+            flags.extend(["-include".into(), guest.join("lib/to_number.h").display().to_string()]);
         }
         Ok(Unit { source, flags, part: Part::Both })
     });

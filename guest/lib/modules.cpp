@@ -115,14 +115,14 @@ void load_module(lua_State* L, lua_State* module)
     }
     const char* chunk_name = lua_tostring(L, -2);
     std::string bytecode;
-    std::string message;
+    SyntaxError error;
     bool is_compiled = false;
     bool is_out_of_memory = false;
     try
     {
-        is_compiled = compile_source(std::string(text, size), chunk_name + 1, bytecode, message);
+        is_compiled = compile_source(std::string(text, size), chunk_name + 1, bytecode, error);
         if (!is_compiled)
-            lua_pushlstring(L, message.data(), message.size());
+            lua_pushlstring(L, error.message.data(), error.message.size());
     }
     catch (std::bad_alloc&)
     {

@@ -1,5 +1,4 @@
 #include "memory/canonical_abi.h"
-#include "memory/vm_allocator.h"
 
 #include <stdlib.h>
 
@@ -26,17 +25,16 @@ void set_receive_buffer(char* buffer, size_t size)
     receive_buffer_size = size;
 }
 
-StringListReceiver::StringListReceiver(lua_State* L, size_t max_size)
+StringListReceiver::StringListReceiver(void* memory, size_t size)
 {
-    list_reserve = allocate_block(L, max_size);
-    list_reserve_size = max_size;
+    list_reserve = memory;
+    list_reserve_size = size;
     can_discard = true;
     has_discarded = false;
 }
 
 StringListReceiver::~StringListReceiver()
 {
-    free(list_reserve);
     list_reserve = nullptr;
     can_discard = false;
 }
@@ -65,8 +63,9 @@ extern "C" __attribute__((export_name("cabi_realloc"))) void* cabi_realloc(void*
     }
     if (list_reserve && !block && alignment > 1 && new_size <= list_reserve_size)
     {
-        block = list_reserve;
+        void* result = list_reserve;
         list_reserve = nullptr;
+        return result;
     }
     void* result = realloc(block, new_size);
     if (!result && can_discard && !block && alignment == 1 && new_size <= sizeof(discarded))

@@ -13,8 +13,8 @@ void set_receive_buffer(char* buffer, size_t size);
 class StringListReceiver
 {
 public:
-    // Reserves memory for a list of `max_size` bytes without its strings. Raises Luau's memory error on failure.
-    StringListReceiver(lua_State* L, size_t max_size);
+    // The memory is for a list of at most `size` bytes without its strings. It belongs to the caller.
+    StringListReceiver(void* memory, size_t size);
     ~StringListReceiver();
     StringListReceiver(const StringListReceiver&) = delete;
     StringListReceiver& operator=(const StringListReceiver&) = delete;

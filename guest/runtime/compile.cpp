@@ -32,48 +32,67 @@ std::string compile(const Luau::ParseResult& parsed, Luau::AstNameTable& names)
     }
 }
 
-// Returns the error about the first NUL byte, or an empty text. The parser takes a NUL byte for the end of the text.
-std::string find_nul_error(const std::string& text, const char* name)
+// Returns the number of characters from `start` to `end`. The text is UTF-8.
+uint32_t count_characters(const char* start, const char* end)
+{
+    return uint32_t(std::count_if(start, end, [](char byte) { return (byte & 0xc0) != 0x80; }));
+}
+
+// Converts a position of the parser, which counts bytes from 0, to a column.
+uint32_t to_column(const std::string& text, const Luau::Position& position)
+{
+    const char* end = text.data() + text.size();
+    const char* line = text.data();
+    for (unsigned number = 0; number < position.line && line < end; number++)
+        line = std::find(line, end, '\n') + 1;
+    if (line >= end)
+        return 1;
+    return count_characters(line, line + std::min<size_t>(position.column, end - line)) + 1;
+}
+
+// Finds the first NUL byte, which is an error: the parser takes it for the end of the text.
+bool find_nul_error(const std::string& text, const char* name, SyntaxError& error)
 {
     size_t position = text.find('\0');
     if (position == std::string::npos)
-        return {};
+        return false;
     auto line = 1 + std::count(text.begin(), text.begin() + position, '\n');
     size_t line_start = position == 0 ? 0 : text.rfind('\n', position - 1) + 1;
-    size_t column = position - line_start + 1;
-    return std::string(name) + ":" + std::to_string(line) + ": unexpected NUL byte at column " + std::to_string(column) +
-           "; write \\0 in a string instead";
+    error.column = count_characters(text.data() + line_start, text.data() + position) + 1;
+    error.message = std::string(name) + ":" + std::to_string(line) + ": unexpected NUL byte at column " + std::to_string(error.column) +
+                    "; write \\0 in a string instead";
+    return true;
 }
 
 } // namespace
 
-bool compile_source(const std::string& text, const char* name, std::string& bytecode, std::string& message)
+bool compile_source(const std::string& text, const char* name, std::string& bytecode, SyntaxError& error)
 {
-    message = find_nul_error(text, name);
-    if (!message.empty())
+    if (find_nul_error(text, name, error))
         return false;
     Luau::Allocator allocator;
     Luau::AstNameTable names(allocator);
     Luau::ParseResult parsed = Luau::Parser::parse(text.data(), text.size(), names, allocator);
-    auto fail_at = [&](const Luau::Location& location, const std::string& error, const char* hint)
+    auto fail_at = [&](const Luau::Location& location, const std::string& reason, const char* hint)
     {
-        message = std::string(name) + ":" + std::to_string(location.begin.line + 1) + ": " + error;
+        error.message = std::string(name) + ":" + std::to_string(location.begin.line + 1) + ": " + reason;
         if (hint)
-            message.append("; ").append(hint);
+            error.message.append("; ").append(hint);
+        error.column = to_column(text, location.begin);
         return false;
     };
     if (!parsed.errors.empty())
     {
-        const Luau::ParseError& error = parsed.errors.front();
-        return fail_at(error.getLocation(), error.getMessage(), find_syntax_hint(text, error.getLocation(), error.getMessage(), names));
+        const Luau::ParseError& first = parsed.errors.front();
+        return fail_at(first.getLocation(), first.getMessage(), find_syntax_hint(text, first.getLocation(), first.getMessage(), names));
     }
     try
     {
         bytecode = compile(parsed, names);
         return true;
     }
-    catch (Luau::CompileError& error)
+    catch (Luau::CompileError& failed)
     {
-        return fail_at(error.getLocation(), error.what(), nullptr);
+        return fail_at(failed.getLocation(), failed.what(), nullptr);
     }
 }

@@ -139,7 +139,14 @@ bool fail(guest_failure_t* failure, toolscript_sandbox_types_kind_t kind, const 
 {
     message.size = 0;
     message.add(text, size);
-    *failure = {kind, message.list(), traceback.list()};
+    *failure = {kind, message.list(), traceback.list(), {}};
+    return false;
+}
+
+bool fail_with_syntax_error(guest_failure_t* failure, const char* text, size_t size, uint32_t column)
+{
+    fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_SYNTAX, text, size);
+    failure->column = {true, column};
     return false;
 }
 
@@ -164,6 +171,6 @@ bool fail_with_raised_error(guest_failure_t* failure, lua_State* thread, int sta
         return fail_out_of_memory(failure);
     lua_xpush(thread, vm, -1);
     call(write_message_ref);
-    *failure = {TOOLSCRIPT_SANDBOX_TYPES_KIND_RUNTIME, message.list(), traceback.list()};
+    *failure = {TOOLSCRIPT_SANDBOX_TYPES_KIND_RUNTIME, message.list(), traceback.list(), {}};
     return false;
 }

@@ -22,6 +22,7 @@ bool check_text(const uint8_t* text, size_t size, guest_failure_t* failure)
     if (is_utf8({reinterpret_cast<const char*>(text), size}))
         return true;
     int line = 1;
+    uint32_t column = 1;
     for (const uint8_t *at = text, *end = text + size; at < end;)
     {
         size_t length = utf8_length(at, end);
@@ -29,9 +30,11 @@ bool check_text(const uint8_t* text, size_t size, guest_failure_t* failure)
         {
             char message[64];
             int message_size = snprintf(message, sizeof(message), "script:%d: the script is not UTF-8", line);
-            return fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_SYNTAX, message, message_size);
+            return fail_with_syntax_error(failure, message, message_size, column);
         }
-        line += *at == '\n';
+        bool ends_line = *at == '\n';
+        line += ends_line;
+        column = ends_line ? 1 : column + 1;
         at += length;
     }
     return true;
@@ -54,9 +57,9 @@ bool compile_and_load(lua_State* thread, const uint8_t* script, size_t size, gue
     std::string bytecode;
     try
     {
-        std::string message;
-        if (!compile_source(std::string(reinterpret_cast<const char*>(script), size), "script", bytecode, message))
-            return fail(failure, TOOLSCRIPT_SANDBOX_TYPES_KIND_SYNTAX, message.data(), message.size());
+        SyntaxError error;
+        if (!compile_source(std::string(reinterpret_cast<const char*>(script), size), "script", bytecode, error))
+            return fail_with_syntax_error(failure, error.message.data(), error.message.size(), error.column);
     }
     catch (std::exception&)
     {

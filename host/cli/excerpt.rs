@@ -6,6 +6,9 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 /// The name of the script in messages of the sandbox, which never learns the name of a file.
 pub const SANDBOX_NAME: &str = "script";
 
+/// The mark that an editor may write at the start of a file. It belongs to no line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The maximum number of characters of a line that are shown. A script can be one line of a mebibyte.
 const MAX_SHOWN: usize = 160;
 
@@ -28,16 +31,18 @@ pub struct Located<'a> {
 }
 
 impl Source<'_> {
-    /// Finds the position at the start of a message, such as `script:12: `.
-    pub fn locate<'a>(&self, message: &'a str) -> Option<Located<'a>> {
+    /// Finds the position at the start of a message, such as `script:12: `. The column of a syntax error is known, and counts from 1.
+    pub fn locate<'a>(&self, message: &'a str, column: Option<u32>) -> Option<Located<'a>> {
         let (line, message) = message.strip_prefix(SANDBOX_NAME)?.strip_prefix(':')?.split_once(": ")?;
         let line: usize = line.parse().ok()?;
+        let script = self.text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(self.text);
         // A message of the script can name any line.
-        let text = self.text.split(|byte| *byte == b'\n').nth(line.checked_sub(1)?).map(|text| {
+        let text = script.split(|byte| *byte == b'\n').nth(line.checked_sub(1)?).map(|text| {
             let text = String::from_utf8_lossy(text);
             text.trim_end().to_owned()
         });
-        let marked = text.as_deref().and_then(|text| find_token(text, message));
+        let start = column.and_then(|column| usize::try_from(column).ok()?.checked_sub(1));
+        let marked = start.map(|start| start..start + token_length(text.as_deref().unwrap_or_default(), start, message));
         Some(Located { line, marked, text, message })
     }
 
@@ -58,11 +63,13 @@ impl Located<'_> {
     }
 
     /// Returns the line and the marks below it: below the token if it is known, otherwise below the whole line.
+    #[expect(clippy::disallowed_methods, reason = "repeats a mark for at most MAX_SHOWN characters")]
     pub fn excerpt(&self) -> Option<[String; 2]> {
         let text = self.text.as_deref().filter(|text| !text.trim().is_empty())?;
         let indent = text.chars().take_while(|character| character.is_whitespace()).count();
         let length = text.chars().count();
-        let marked = self.marked.clone().unwrap_or(indent..length);
+        // Spaces at the end of the line are not shown.
+        let marked = self.marked.as_ref().map_or(indent..length, |marked| marked.start.min(length)..marked.end.min(length));
         let start = if marked.start > MAX_SHOWN - SHOWN_BEFORE { marked.start - SHOWN_BEFORE } else { 0 };
         let end = length.min(start + MAX_SHOWN);
         let part = |range: Range<usize>| text.chars().skip(range.start).take(range.len()).collect::<String>();
@@ -83,26 +90,11 @@ impl Located<'_> {
     }
 }
 
-/// Returns the position of the token that a syntax error names, as in `Expected 'then', got 'x'`, if the line contains it once.
-fn find_token(line: &str, message: &str) -> Option<Range<usize>> {
-    let got = message.split_once(", got ")?.1;
-    if got.starts_with("<eof>") {
-        let end = line.chars().count();
-        return Some(end..end);
-    }
-    let token = got.strip_prefix('\'')?.split_once('\'').map(|(token, _)| token).filter(|token| !token.is_empty())?;
-    let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    let mut places = line.match_indices(token).filter(|(start, _)| {
-        let before = line[..*start].chars().next_back().is_some_and(is_word);
-        let after = line[start + token.len()..].chars().next().is_some_and(is_word);
-        !(token.starts_with(is_word) && before || token.ends_with(is_word) && after)
-    });
-    let (start, _) = places.next()?;
-    if places.next().is_some() {
-        return None;
-    }
-    let start = line[..start].chars().count();
-    Some(start..start + token.chars().count())
+/// Returns the number of characters of the token that a syntax error names, as in `Expected 'then', got 'x'`, if it is at the position.
+fn token_length(line: &str, start: usize, message: &str) -> usize {
+    let got = message.rsplit_once(", got '").and_then(|(_, got)| got.split_once('\''));
+    let token = got.map(|(token, _)| token).filter(|token| line.chars().skip(start).take(token.chars().count()).eq(token.chars()));
+    token.map_or(0, |token| token.chars().count())
 }
 
 #[cfg(test)]
@@ -110,7 +102,11 @@ mod tests {
     use super::Source;
 
     fn shown(text: &str, message: &str) -> (String, Option<[String; 2]>) {
-        let located = Source { name: "a.luau", text: text.as_bytes() }.locate(message).expect("a position");
+        shown_at(text, message, None)
+    }
+
+    fn shown_at(text: &str, message: &str, column: Option<u32>) -> (String, Option<[String; 2]>) {
+        let located = Source { name: "a.luau", text: text.as_bytes() }.locate(message, column).expect("a position");
         (located.message("a.luau"), located.excerpt())
     }
 
@@ -119,25 +115,33 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_occurs_once_is_marked() {
+    fn the_column_of_a_syntax_error_is_marked() {
         let text = "local x = 1\r\n\tif ü == 漢 the\r\n";
         assert_eq!(
-            shown(text, "script:2: Expected 'then' when parsing if statement, got 'the'"),
+            shown_at(text, "script:2: Expected 'then' when parsing if statement, got 'the'", Some(12)),
             (
                 "a.luau:2:12: Expected 'then' when parsing if statement, got 'the'".into(),
                 marked("  2 | \tif ü == 漢 the", "    | \t           ^^^")
             )
         );
+        // The token occurs twice, and a byte order mark is no character of the line.
         assert_eq!(
-            shown("local = = 3", "script:1: Expected identifier, got '='"),
-            ("a.luau:1: Expected identifier, got '='".into(), marked("  1 | local = = 3", "    | ^^^^^^^^^^^"))
+            shown_at("\u{feff}local = = 3", "script:1: Expected identifier, got '='", Some(7)),
+            ("a.luau:1:7: Expected identifier, got '='".into(), marked("  1 | local = = 3", "    |       ^"))
         );
-        assert_eq!(shown("x =", "script:1: Expected expression, got <eof>").1, marked("  1 | x =", "    |    ^"));
-        assert_eq!(shown("ends end", "script:1: a, got 'end'").1, marked("  1 | ends end", "    |      ^^^"));
+        // A message without a token, and one whose token is elsewhere.
+        assert_eq!(shown_at("x =", "script:1: Expected expression, got <eof>", Some(4)).1, marked("  1 | x =", "    |    ^"));
+        assert_eq!(
+            shown_at("a = 'b", "script:1: Malformed string; did you forget to finish it?", Some(5)).1,
+            marked("  1 | a = 'b", "    |     ^")
+        );
+        assert_eq!(shown_at("ends end", "script:1: a, got 'end'", Some(2)).1, marked("  1 | ends end", "    |  ^"));
+        // A column beyond the line, as a hostile guest may report.
+        assert_eq!(shown_at("ab", "script:1: a, got 'end'", Some(u32::MAX)).1, marked("  1 | ab", "    |   ^"));
     }
 
     #[test]
-    fn a_line_without_a_known_token_is_marked_from_its_first_character() {
+    fn a_line_without_a_column_is_marked_from_its_first_character() {
         assert_eq!(shown("  error('x')", "script:1: x"), ("a.luau:1: x".into(), marked("  1 |   error('x')", "    |   ^^^^^^^^^^")));
     }
 
@@ -147,14 +151,16 @@ mod tests {
         assert_eq!(shown("a\n\nb", "script:2: x"), ("a.luau:2: x".into(), None));
         let source = Source { name: "a.luau", text: b"" };
         assert!(
-            ["no position", "script:x: y", "script:0: x", "script: x", "other:1: x"].iter().all(|message| source.locate(message).is_none())
+            ["no position", "script:x: y", "script:0: x", "script: x", "other:1: x"]
+                .iter()
+                .all(|message| source.locate(message, None).is_none())
         );
     }
 
     #[test]
     fn a_long_line_is_shortened_around_the_mark() {
         let text = format!("{} then {}", "x".repeat(300), "y".repeat(300));
-        let [line, marks] = shown(&text, "script:1: a, got 'then'").1.expect("an excerpt");
+        let [line, marks] = shown_at(&text, "script:1: a, got 'then'", Some(302)).1.expect("an excerpt");
         assert_eq!(line, format!("  1 | …{} then {}…", "x".repeat(59), "y".repeat(95)));
         assert_eq!(marks, format!("    | {}^^^^", " ".repeat(61)));
         let [line, marks] = shown(&text, "script:1: a").1.expect("an excerpt");

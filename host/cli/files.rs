@@ -171,6 +171,7 @@ fn print_lines(reader: &mut impl BufRead, output: &mut Output) -> io::Result<()>
     let mut line = Vec::new();
     loop {
         line.clear();
+        #[expect(clippy::disallowed_methods, reason = "the number of bytes is limited")]
         if reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)? == 0 {
             return Ok(());
         }

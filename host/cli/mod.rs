@@ -6,6 +6,8 @@ mod docs;
 mod escape;
 mod excerpt;
 mod files;
+mod init;
+mod install;
 mod json_layout;
 mod limit_hints;
 mod live;
@@ -13,11 +15,13 @@ mod options;
 mod outcome;
 mod output;
 mod process;
+mod reference;
 mod run;
 mod script_arguments;
 mod serve;
 mod signals;
 mod usage;
+mod user_file;
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, parser::ValueSource};
 use std::{ffi::OsString, io::IsTerminal as _, process::ExitCode};
@@ -51,6 +55,14 @@ enum Command {
     Component(component::Arguments),
     /// Print the WIT contract between the sandbox and its host.
     Wit,
+    /// Write a configuration and an example script.
+    Init(init::Arguments),
+    /// Print or write the configuration of an MCP client.
+    Install(install::Arguments),
+    /// Print completions for a shell.
+    Completions(reference::CompletionsArguments),
+    /// Print the manual page.
+    Man(reference::ManArguments),
 }
 
 /// Runs the program with the arguments of the process, and returns its exit code.
@@ -77,6 +89,10 @@ pub fn main_with(arguments: Vec<OsString>) -> ExitCode {
         Command::Types(arguments) => docs::types(&arguments),
         Command::Component(arguments) => component::component(&arguments),
         Command::Wit => component::wit(),
+        Command::Init(arguments) => init::init(&arguments),
+        Command::Install(arguments) => install::install(&arguments),
+        Command::Completions(arguments) => reference::completions(&arguments, command),
+        Command::Man(arguments) => reference::man(&arguments, command),
     };
     ended.unwrap_or_else(|error| {
         output::print_error(&format!("{error:#}"));

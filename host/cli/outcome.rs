@@ -28,7 +28,7 @@ pub fn print(outcome: &Outcome, source: &Source<'_>, limits: &LimitHints) -> Res
 }
 
 fn print_error(error: &ScriptError, source: &Source<'_>) {
-    let located = source.locate(&error.message);
+    let located = source.locate(&error.message, error.column);
     let message = located.as_ref().map_or_else(|| error.message.clone(), |located| located.message(source.name));
     match error.kind {
         // The position shows that the script is at fault.

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// The io directory if none is named.
-const DEFAULT_IO_DIR: &str = "toolscript-files";
+pub const DEFAULT_IO_DIR: &str = "toolscript-files";
 
 /// `[io]`
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -31,6 +31,13 @@ pub struct IoSection {
     /// The maximum size of all files of a tenant.
     #[serde(deserialize_with = "units::bytes::<0, MAX_DISK, _>")]
     pub tenant_bytes: Option<u64>,
+}
+
+impl IoSection {
+    /// Returns `true` if scripts have files.
+    pub fn is_enabled(&self, by_default: bool) -> bool {
+        self.enabled.unwrap_or(by_default)
+    }
 }
 
 /// The directories that no io directory may contain: a script could otherwise write the configuration of the next start.
@@ -74,7 +81,7 @@ impl Config {
     /// When the directory can't be used, or contains the configuration.
     pub fn open_io(&self, named: Option<&Path>, enabled_by_default: bool) -> Result<Option<IoOptions>> {
         let section = &self.io;
-        if named.is_none() && !section.enabled.unwrap_or(enabled_by_default) {
+        if named.is_none() && !section.is_enabled(enabled_by_default) {
             return Ok(None);
         }
         let (origin, directory) = match (named, &section.dir) {

@@ -1,13 +1,19 @@
 //! `[limits]`: limits per run, and limits on the number of runs.
 
 use super::units::{self, DAY, MAX_COUNT, MAX_FUEL, MAX_TEXT, MAX_WAITING};
-use crate::{Engine, EngineBuilder, Limits, mcp::TenantLimits};
+use crate::{
+    Engine, EngineBuilder, Limits,
+    mcp::{McpServerBuilder, TenantLimits},
+};
 use serde::Deserialize;
 use std::{num::NonZeroU32, time::Duration};
 
 /// The range of the memory of a run.
 const MIN_MEMORY: u64 = *units::MEMORY.start();
 const MAX_MEMORY: u64 = *units::MEMORY.end();
+
+/// The smallest limit on a response. It leaves space for errors, file names, and parts of the default size of `inline`.
+const MIN_RESPONSE: u64 = McpServerBuilder::MIN_RESPONSE_LIMIT as u64;
 
 /// The largest number of concurrent runs.
 const MAX_CONCURRENCY: u64 = EngineBuilder::MAX_CONCURRENCY as u64;
@@ -30,6 +36,9 @@ pub struct LimitsSection {
     result: Option<u64>,
     #[serde(deserialize_with = "units::bytes::<0, MAX_TEXT, _>")]
     inline: Option<u64>,
+    /// One response.
+    #[serde(deserialize_with = "units::bytes::<MIN_RESPONSE, MAX_TEXT, _>")]
+    response: Option<u64>,
     /// Function calls per run.
     #[serde(deserialize_with = "units::integer::<0, MAX_COUNT, _>")]
     api_calls: Option<u64>,
@@ -84,6 +93,11 @@ impl LimitsSection {
     /// Returns the size of a result, a log and a page of a file in one response of `serve`.
     pub fn inline(&self) -> Option<usize> {
         self.inline.map(to_usize)
+    }
+
+    /// Returns the maximum size of one response of `serve`.
+    pub fn response(&self) -> Option<usize> {
+        self.response.map(to_usize)
     }
 
     /// Returns the limits of one tenant: by default a quarter of the engine's runs and of its queue.

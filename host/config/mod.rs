@@ -8,12 +8,15 @@ mod paths;
 mod server;
 pub mod units;
 
+pub use io::DEFAULT_IO_DIR;
 pub use limits::LimitsSection;
 pub use server::{AuthSection, ServerSection, Transport};
 
 use crate::{
+    allocation::read_up_to,
     files::DirectoryError,
     sdk::{ApiOptions, McpServerOptions},
+    text,
 };
 use anyhow::{Context as _, Result, anyhow, bail};
 use io::{IoSection, Protected, directory_of};
@@ -26,7 +29,10 @@ use std::{
 };
 
 /// The configuration file in the working directory that is read if no other is named.
-const DEFAULT_FILE: &str = "toolscript.toml";
+pub const DEFAULT_FILE: &str = "toolscript.toml";
+
+/// The size of the configuration file in bytes. It is held in memory, and a path such as `/dev/zero` has no end.
+const MAX_SIZE: usize = 1 << 20;
 
 /// The contents of the configuration file.
 #[derive(Debug, Default, Deserialize)]
@@ -61,23 +67,30 @@ impl Config {
     /// Reads the named file, or `toolscript.toml` in the working directory if it exists.
     pub fn find(named: Option<&Path>) -> Result<Self> {
         let path = named.unwrap_or(Path::new(DEFAULT_FILE));
-        #[expect(clippy::disallowed_methods, reason = "reads the configuration of the user, not a file of a script")]
-        let text = match std::fs::read_to_string(path) {
+        let unreadable = || format!("can't read the configuration {}", path.display());
+        let bytes = match read(path) {
             Err(error) if named.is_none() && error.kind() == ErrorKind::NotFound => {
                 return Ok(Self { protected: Protected::working_directory(), ..Self::default() });
             }
-            Err(error) if error.kind() == ErrorKind::InvalidData => {
-                bail!("can't read the configuration {}: it is not UTF-8", path.display())
-            }
-            text => text.with_context(|| format!("can't read the configuration {}", path.display()))?,
+            bytes => bytes.with_context(unreadable)?,
         };
+        if bytes.len() > MAX_SIZE {
+            bail!("{}: it is larger than {}", unreadable(), text::size(MAX_SIZE as u64));
+        }
+        let Ok(text) = String::from_utf8(bytes) else { bail!("{}: it is not UTF-8", unreadable()) };
+        let mut config = Self::read(&text, path)?;
+        config.protected = Protected::file(path).with_context(unreadable)?;
+        Ok(config)
+    }
+
+    /// Reads the contents of the file at a path.
+    pub(crate) fn read(text: &str, path: &Path) -> Result<Self> {
         let context = || format!("configuration {}", path.display());
-        let mut config = Self::parse(&text).with_context(context)?;
+        let mut config = Self::parse(text).with_context(context)?;
         if config.io.dir.as_deref().is_some_and(has_parent_component) {
             bail!("{}: [io] dir: {}", context(), DirectoryError::Traversal);
         }
         config.resolve_paths(&directory_of(path)).with_context(context)?;
-        config.protected = Protected::file(path).with_context(|| format!("can't read the configuration {}", path.display()))?;
         Ok(config)
     }
 
@@ -87,6 +100,15 @@ impl Config {
         }
         toml::from_str(text).map_err(|error| anyhow!(parse_error::describe(text, &error)))
     }
+}
+
+/// Reads the file, up to one byte after the limit.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    #[expect(clippy::disallowed_types, reason = "reads the configuration of the user, not a file of a script")]
+    let file = std::fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    read_up_to(file, MAX_SIZE as u64 + 1, &mut bytes)?;
+    Ok(bytes)
 }
 
 /// Returns `true` if the path contains `..`. Such a path is rejected even if it is not used.

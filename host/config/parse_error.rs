@@ -1,5 +1,7 @@
 //! Errors in the configuration file, in one line: the number of the line, the key and value if they are known, and the reason.
 
+use crate::text::one_line;
+
 /// The maximum number of characters of a value in a message.
 const MAX_VALUE: usize = 60;
 
@@ -16,10 +18,12 @@ pub fn describe(text: &str, error: &toml::de::Error) -> String {
         },
     };
     // Messages about a value say what it must be. Those of the parser quote it themselves.
-    match key_before(&text[..span.start]).filter(|_| message.starts_with("must be ")) {
+    let message = match key_before(&text[..span.start]).filter(|_| message.starts_with("must be ")) {
         Some(key) => format!("line {line}: {key} = {}: {message}", shorten(&text[span])),
         None => format!("line {line}: {message}"),
-    }
+    };
+    // A quoted value may have control characters, which must not reach the terminal.
+    one_line(&message)
 }
 
 /// Returns the key of the value that begins after the text.
@@ -37,7 +41,8 @@ fn shorten(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{key_before, shorten};
+    use super::{describe, key_before, shorten};
+    use crate::config::Config;
 
     #[test]
     fn the_key_is_the_word_before_the_equals_sign() {
@@ -45,6 +50,13 @@ mod tests {
         assert_eq!(key_before("limits = { fuel = 1, memory= "), Some("memory"));
         assert_eq!(key_before("[limits]\n"), None);
         assert_eq!(key_before(""), None);
+    }
+
+    #[test]
+    fn control_characters_of_a_value_are_escaped() {
+        let text = "[io]\nerrors = \"r\\r\\u001b[31mn\"\n";
+        let error = toml::from_str::<Config>(text).unwrap_err();
+        assert_eq!(describe(text, &error), r"line 2: unknown variant `r\r\u{1b}[31mn`, expected `raise` or `return`");
     }
 
     #[test]

@@ -124,7 +124,7 @@ impl EngineBuilder {
     }
 
     /// Builds an engine with the guest that a function loads.
-    pub(super) fn build_with(self, load: fn(&wasmtime::Engine) -> Result<Component, EngineError>) -> Result<Engine, EngineError> {
+    pub(crate) fn build_with(self, load: fn(&wasmtime::Engine) -> Result<Component, EngineError>) -> Result<Engine, EngineError> {
         check_file_size_limit()?;
         let functions = self.functions?;
         let mut settings = wasmtime::Config::new();

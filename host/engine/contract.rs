@@ -70,4 +70,5 @@ pub struct Failure {
     pub kind: Kind,
     pub message: WasmList<u8>,
     pub traceback: WasmList<u8>,
+    pub column: Option<u32>,
 }

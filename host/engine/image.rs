@@ -65,9 +65,9 @@ pub(super) fn load(engine: &wasmtime::Engine) -> Result<Component, EngineError> 
     deserialize(engine, IMAGE)
 }
 
-/// Loads the guest that the tests use to make arbitrary calls.
-#[cfg(test)]
-pub(super) fn load_hostile(engine: &wasmtime::Engine) -> Result<Component, EngineError> {
+/// Loads the guest that the tests and the fuzz targets use to make arbitrary calls.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn load_hostile(engine: &wasmtime::Engine) -> Result<Component, EngineError> {
     deserialize(engine, include_bytes!(concat!(env!("OUT_DIR"), "/hostile_guest.cwasm")))
 }
 

@@ -8,6 +8,8 @@ mod builder;
 mod config;
 mod contract;
 mod error;
+#[cfg(test)]
+mod first_count_tests;
 pub(crate) mod functions;
 #[cfg(test)]
 #[path = "../../tests/engine/hostile_guest/mod.rs"]

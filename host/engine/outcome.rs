@@ -86,13 +86,16 @@ pub struct ScriptError {
     /// The call stack, innermost call first, one per line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traceback: Option<String>,
+    /// The column of a syntax error in the line that the message names: a number of characters, from 1. Not serialized.
+    #[serde(skip)]
+    pub column: Option<u32>,
 }
 
 impl ScriptError {
     /// Creates an error without a traceback.
     #[must_use]
     pub fn new(kind: ErrorKind, message: String) -> Self {
-        Self { kind, message, traceback: None }
+        Self { kind, message, traceback: None, column: None }
     }
 }
 

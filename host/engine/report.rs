@@ -32,14 +32,23 @@ pub fn cancelled_while_waiting() -> Run {
     Run { outcome: Outcome::new(Err(error)), receipt: Receipt { stopped_by: Some(ErrorKind::Cancelled), ..Receipt::default() } }
 }
 
-/// Returns the report on a run that started, however it ended.
-pub fn conclude(store: Store<RunState>, ending: Ending, files: FileReport, options: &RunOptions, fuel: u64, started: Instant) -> Run {
+/// Returns the report on a run that started, however it ended. `parsed` is the result of a run that returned one.
+pub fn conclude(
+    store: Store<RunState>,
+    (ending, parsed): (Ending, Option<ParsedResult>),
+    files: FileReport,
+    options: &RunOptions,
+    fuel: u64,
+    started: Instant,
+) -> Run {
     let (mut truncated, mut replaced) = (Vec::new(), Vec::new());
     let result = match ending {
         Ending::Returned(Ok(success)) => {
-            read_result(&store, &success.json, options.limits.result).inspect(|_| replaced = read_lines(&store, &success.replaced))
+            let parsed = parsed.unwrap_or_else(|| Err(internal_error()));
+            parsed.inspect(|_| replaced = read_lines(&store, &success.replaced))
         }
         Ending::Returned(Err(failure)) => Err(read_failure(&store, &failure, &mut truncated)),
+        Ending::Stopped(Stop::Deadline) if store.data().imports.waits_for_count => Err(count_timeout(options.limits.timeout)),
         Ending::Stopped(stop) => Err(stop_error(stop, options.limits.timeout)),
         Ending::Trapped(error) => Err(trap_error(&error, &store.data().meter, options, fuel)),
     };
@@ -71,22 +80,31 @@ fn microseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Checks the size of the result in guest memory, then copies it and checks that it is JSON.
-fn read_result(store: &Store<RunState>, json: &WasmStr, limit: usize) -> Result<Box<RawValue>, ScriptError> {
-    let invalid = |error: &dyn std::fmt::Display| {
-        tracing::error!(%error, "the guest returned a result that is not JSON");
-        internal_error()
-    };
-    let text = json.to_str(store).map_err(|error| invalid(&error))?;
+/// The result of a run as JSON.
+pub type ParsedResult = Result<Box<RawValue>, ScriptError>;
+
+/// Checks the size of the result in guest memory, then copies it.
+pub fn copy_result(store: &Store<RunState>, json: &WasmStr, limit: usize) -> Result<String, ScriptError> {
+    let text = json.to_str(store).map_err(|error| invalid_result(&error))?;
     if text.len() > limit {
         let message =
             format!("the result is {} bytes as JSON; at most {limit} are allowed: return less, or print or write it in parts", text.len());
         return Err(ScriptError::new(ErrorKind::Result, message));
     }
+    Ok(text.into_owned())
+}
+
+/// Checks that the result is JSON.
+pub fn parse_result(text: String) -> ParsedResult {
     if !is_one_line_and_shallow(&text) {
-        return Err(invalid(&"it contains control characters or is nested too deeply"));
+        return Err(invalid_result(&"it contains control characters or is nested too deeply"));
     }
-    RawValue::from_string(text.into_owned()).map_err(|error| invalid(&error))
+    RawValue::from_string(text).map_err(|error| invalid_result(&error))
+}
+
+fn invalid_result(error: &dyn std::fmt::Display) -> ScriptError {
+    tracing::error!(%error, "the guest returned a result that is not JSON");
+    internal_error()
 }
 
 /// Returns `true` if the JSON contains no control characters and is not nested too deeply.
@@ -143,7 +161,7 @@ fn read_failure(store: &Store<RunState>, failure: &Failure, truncated: &mut Vec<
         Kind::Result => ErrorKind::Result,
         Kind::Memory => ErrorKind::Memory,
     };
-    ScriptError { kind, message, traceback }
+    ScriptError { kind, message, traceback, column: failure.column }
 }
 
 /// Escapes all control characters in an error message, except tabs.
@@ -182,7 +200,14 @@ fn stop_error(stop: Stop, timeout: Duration) -> ScriptError {
     }
 }
 
-fn internal_error() -> ScriptError {
+/// The error of a script that waited until the files of its directory are counted.
+fn count_timeout(timeout: Duration) -> ScriptError {
+    let timeout = timeout.as_secs_f64();
+    let message = format!("the script ran longer than {timeout} s, because its many files are still being counted; try again later");
+    ScriptError::new(ErrorKind::Timeout, message)
+}
+
+pub fn internal_error() -> ScriptError {
     ScriptError::new(ErrorKind::Internal, "the sandbox failed; the cause is in the host's log".into())
 }
 

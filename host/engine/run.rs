@@ -2,7 +2,7 @@
 
 use super::{
     Engine,
-    bridge::{ImportState, LogBuffer, MAX_RESPONSE, RunFunctions},
+    bridge::{FileIo, ImportState, LogBuffer, MAX_RESPONSE, RunFunctions},
     contract::{Failure, Request, RunFunction, Success, Variable},
     limits::{InvalidLimit, LOG_LINE_OVERHEAD, MAX_ARGUMENTS, MAX_ENVIRONMENT},
     meter::{self, Meter, Stop},
@@ -18,6 +18,9 @@ use crate::{
 };
 use std::{future::poll_fn, pin::pin, task::Poll, time::Instant};
 use wasmtime::Store;
+
+/// The size of a result in bytes from which checking it takes so long that other tasks must not wait for it.
+const LARGE_RESULT: usize = 256 << 10;
 
 /// Bytes that each argument costs in addition to its text: it is also an element of a list and of the Luau stack in the guest.
 const ARGUMENT_OVERHEAD: usize = 16;
@@ -138,8 +141,32 @@ impl Engine {
             Ok(()) => self.call_until_stopped(&mut store, script, &options).await,
             Err(error) => Ending::Trapped(error),
         };
+        let copied = match &ending {
+            Ending::Returned(Ok(success)) => Some(report::copy_result(&store, &success.json, options.limits.result)),
+            _ => None,
+        };
+        let parsed = match copied {
+            Some(Ok(text)) => Some(self.parse_result(text).await),
+            Some(Err(error)) => Some(Err(error)),
+            None => None,
+        };
         let files = files.close().await;
-        Ok(report::conclude(store, ending, files, &options, fuel, started))
+        Ok(report::conclude(store, (ending, parsed), files, &options, fuel, started))
+    }
+
+    /// Checks that a result is JSON. Other tasks of the thread do not wait until a large one is checked.
+    async fn parse_result(&self, text: String) -> report::ParsedResult {
+        match self.shared.file_io {
+            FileIo::ThreadPool if text.len() >= LARGE_RESULT => {
+                let parsed = tokio::task::spawn_blocking(|| report::parse_result(text)).await;
+                parsed.unwrap_or_else(|error| {
+                    tracing::error!(%error, "the result of a run was lost");
+                    Err(report::internal_error())
+                })
+            }
+            FileIo::BlockInPlace if text.len() >= LARGE_RESULT => tokio::task::block_in_place(|| report::parse_result(text)),
+            _ => report::parse_result(text),
+        }
     }
 
     /// Calls the guest, and stops it at the deadline or when the run is cancelled.

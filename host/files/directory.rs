@@ -2,11 +2,11 @@
 
 use super::{
     disk_quota::DiskQuota,
-    disk_usage,
+    disk_usage::{self, Measurement},
     error::FileError,
     path::{FilePath, PathBase},
     protected_names::{Access, NameRules},
-    temporary_files,
+    recount, temporary_files,
 };
 use cap_fs_ext::{DirExt as _, MetadataExt as _};
 use cap_std::{ambient_authority, fs::Dir};
@@ -120,10 +120,44 @@ impl Files {
     /// Returns an error if a directory can't be read.
     pub fn with_disk_quota(self, max_bytes: u64) -> Result<Self, FileError> {
         let quota = DiskQuota::new(max_bytes, disk_usage::measure(&self)?);
+        Ok(self.with_quota(quota))
+    }
+
+    /// Sets a quota as [`with_disk_quota`](Self::with_disk_quota) does, but counts a directory with many files in the background.
+    ///
+    /// Until the count ends, scripts that change files wait, and all other operations that would use disk space return an error. Counts
+    /// of several directories proceed in turn, on one thread with a low priority. A count ends early if its directory is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a directory can't be read. If that happens in the background, operations that use disk space return an error
+    /// until a later count succeeds.
+    pub fn with_background_disk_quota(self, max_bytes: u64) -> Result<Self, FileError> {
+        // The thread may be busy with other directories. Most directories are small, and need not wait for it.
+        if let Some(used) = Measurement::new(&self)?.step(recount::STEP_ENTRIES)? {
+            return Ok(self.with_quota(DiskQuota::new(max_bytes, used)));
+        }
+        let files = self.with_quota(DiskQuota::uncounted(max_bytes));
+        if recount::start(&files) { Ok(files) } else { Err(FileError::Failed) }
+    }
+
+    /// Waits until the disk usage is known, if there is a quota. The count may have failed.
+    pub(crate) async fn counted(&self) {
+        if let Some(quota) = self.disk_quota() {
+            quota.first_count().cancelled().await;
+        }
+    }
+
+    /// Returns `true` until the first count of the disk usage has ended.
+    pub(crate) fn is_being_counted(&self) -> bool {
+        self.disk_quota().is_some_and(|quota| !quota.first_count().is_cancelled())
+    }
+
+    pub(super) fn with_quota(self, quota: DiskQuota) -> Self {
         let Shared { parent, name, root, .. } = &*self.shared;
         let (parent, name, root) = (parent.clone(), name.clone(), root.clone());
         let shared = Shared { parent, name, root, truncate_lock: RwLock::new(()), disk_quota: Some(quota) };
-        Ok(Self { shared: Arc::new(shared), base: self.base, names: self.names })
+        Self { shared: Arc::new(shared), base: self.base, names: self.names }
     }
 
     /// Sets whether names that other programs execute or trust are protected; `true` by default.

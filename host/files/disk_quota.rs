@@ -1,7 +1,8 @@
 //! The disk quota of a directory, and the count of what is used of it.
 //!
 //! The usage is counted once when the quota is set, and then updated by every operation that creates, writes or removes a file. Other
-//! programs may remove files, too, so a full directory is [counted again](super::recount) in the background.
+//! programs may remove files, too, so a full directory is [counted again](super::recount) in the background. The first count can happen
+//! in the background as well. Until it ends, no operation can use disk space.
 
 use super::{directory::Files, error::FileError, recount};
 use cap_fs_ext::MetadataExt as _;
@@ -14,6 +15,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
+use tokio_util::sync::CancellationToken;
 
 /// The number of bytes that each file and directory counts in addition to its contents. It bounds the number of inodes and names.
 pub const ENTRY_BYTES: u64 = 1024;
@@ -21,11 +23,19 @@ pub const ENTRY_BYTES: u64 = 1024;
 /// The minimum time between two counts from scratch.
 const RECOUNT_INTERVAL: Duration = Duration::from_secs(60);
 
+/// The error of an operation that did not wait for the first count.
+const COUNTING: &str = "the files are still being counted; try again later";
+
+/// The error after a failed first count.
+const NOT_COUNTED: &str = "the files could not be counted; the cause is in the host's log; try again later";
+
 /// A limit on the disk usage of a whole directory, and the current usage.
 #[derive(Debug)]
 pub struct DiskQuota {
     max: u64,
     used: AtomicU64,
+    /// Cancelled when the first count has ended, successfully or not.
+    first_count: CancellationToken,
     /// Locked while a file is created, written or removed, so that the count is exact.
     state: Mutex<State>,
 }
@@ -34,6 +44,8 @@ pub struct DiskQuota {
 struct State {
     /// The time of the last count from scratch.
     counted: Instant,
+    /// `false` until a count has succeeded. `used` then contains only the changes since the quota was set.
+    is_known: bool,
     /// The changes since a recount began that has not ended.
     recount: Option<ChangesDuringRecount>,
     /// The files that sessions have open.
@@ -72,8 +84,25 @@ struct OpenFile {
 impl DiskQuota {
     /// Creates a quota for a directory that already uses `used` bytes.
     pub fn new(max: u64, used: u64) -> Self {
-        let state = State { counted: Instant::now(), recount: None, open: HashMap::new() };
-        Self { max, used: AtomicU64::new(used), state: Mutex::new(state) }
+        let quota = Self::uncounted(max);
+        quota.first_count.cancel();
+        let mut state = quota.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.is_known, state.recount) = (true, None);
+        drop(state);
+        quota.set(used);
+        quota
+    }
+
+    /// Creates a quota for a directory whose first count begins now.
+    pub fn uncounted(max: u64) -> Self {
+        let recount = Some(ChangesDuringRecount::default());
+        let state = State { counted: Instant::now(), is_known: false, recount, open: HashMap::new() };
+        Self { max, used: AtomicU64::new(0), first_count: CancellationToken::new(), state: Mutex::new(state) }
+    }
+
+    /// Returns the token that is cancelled when the first count has ended.
+    pub fn first_count(&self) -> &CancellationToken {
+        &self.first_count
     }
 
     fn used(&self) -> u64 {
@@ -110,16 +139,19 @@ impl<'a> UsageGuard<'a> {
     /// Returns an error if the quota does not allow this many more bytes.
     pub fn check(&mut self, bytes: u64) -> Result<(), FileError> {
         let Some((quota, state)) = &mut self.quota else { return Ok(()) };
-        if bytes > quota.max.saturating_sub(quota.used()) {
-            if state.recount.is_none() && state.counted.elapsed() > RECOUNT_INTERVAL {
-                state.recount = recount::start(self.files).then(ChangesDuringRecount::default);
-            }
-            return Err(FileError::Limit(format!("disk quota exceeded ({} bytes for all files)", quota.max)));
+        let error = match state.is_known {
+            true if bytes <= quota.max.saturating_sub(quota.used()) => return Ok(()),
+            true => format!("disk quota exceeded ({} bytes for all files)", quota.max),
+            false if state.recount.is_some() => COUNTING.into(),
+            false => NOT_COUNTED.into(),
+        };
+        if state.recount.is_none() && state.counted.elapsed() > RECOUNT_INTERVAL {
+            state.recount = recount::start(self.files).then(ChangesDuringRecount::default);
         }
-        Ok(())
+        Err(FileError::Limit(error))
     }
 
-    /// Ends a recount. `total` is the disk usage that it found, or `None` if it failed.
+    /// Ends the first count or a recount. `total` is the disk usage that it found, or `None` if it failed.
     ///
     /// If files changed during the recount, the result is an upper bound of their disk usage, which is used only if it is better.
     pub fn end_recount(&mut self, total: Option<u64>) {
@@ -129,8 +161,15 @@ impl<'a> UsageGuard<'a> {
         if let (Some(total), Some(changes)) = (total, changes) {
             let unlinked: u64 = state.open.values().filter_map(|file| file.unlinked).sum();
             let total = total.saturating_add(unlinked);
-            quota.set(if changes.any { total.saturating_add(changes.added).min(quota.used()) } else { total });
+            let upper_bound = total.saturating_add(changes.added);
+            quota.set(match (changes.any, state.is_known) {
+                (false, _) => total,
+                (true, true) => upper_bound.min(quota.used()),
+                (true, false) => upper_bound,
+            });
+            state.is_known = true;
         }
+        quota.first_count.cancel();
     }
 
     /// Subtracts bytes that were freed, or were reserved and not used.

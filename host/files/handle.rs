@@ -9,6 +9,7 @@ use super::{
     touched_files::TouchedFiles,
     write_budget::WriteBudget,
 };
+use crate::allocation;
 use cap_std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use wasmtime::component::{ComponentType, Lift, Lower};
@@ -124,7 +125,7 @@ impl Handle {
     pub fn read(&mut self, max_bytes: usize) -> Result<Vec<u8>, FileError> {
         // The buffer is no larger than the rest of the file.
         let rest = usize::try_from(self.remaining()?).unwrap_or(usize::MAX);
-        let mut bytes = vec![0; max_bytes.min(rest)];
+        let mut bytes = allocation::zeros(max_bytes.min(rest)).map_err(|error| self.system(error))?;
         let mut size = 0;
         while size < bytes.len() {
             match self.file.read(&mut bytes[size..]) {

@@ -51,7 +51,11 @@ pub(crate) use list::MAX_NAMES;
 pub use list::{FileInfo, FileKind};
 pub(crate) use open_mode::OpenMode;
 pub(crate) use path::MAX_PATH;
+#[cfg(feature = "fuzzing")]
+pub(crate) use path::{FilePath, PathBase};
 pub use read::FileContents;
+#[cfg(test)]
+pub(crate) use recount::uncounted;
 pub(crate) use session::{FileReport, FileSession};
 pub use text_page::{TextPage, TruncatedBy};
 pub use touched_files::{FileOperation, TouchedFile};

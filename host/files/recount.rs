@@ -1,7 +1,8 @@
-//! Counts the disk usage of full directories again, on a thread of its own.
+//! Counts the disk usage of directories on a thread of its own: that of large ones when they are opened, and that of full ones again.
 //!
-//! A directory may have a million files, so no operation waits for a recount, and a recount holds no lock while it reads directories. It
-//! proceeds in steps, in turn with the recounts of other directories, and ends early if its directory is no longer in use.
+//! A directory may have a million files, so a count holds no lock while it reads directories. It proceeds in steps, in turn with the
+//! counts of other directories, and ends early if its directory is no longer in use. No operation waits for a count, except that a
+//! script waits for the first one before it changes a file.
 
 use super::{
     directory::{Files, WeakFiles},
@@ -20,10 +21,10 @@ use std::{
 /// The number of files and directories that one step counts: some milliseconds of work.
 pub const STEP_ENTRIES: usize = 1000;
 
-/// The maximum number of recounts in progress. Each has up to 64 open directories. Further ones wait.
-const MAX_ACTIVE: usize = 4;
+/// The maximum number of counts in progress. Each has up to 64 open directories. Further ones wait.
+const MAX_ACTIVE: usize = 16;
 
-/// Starts a recount in the background. Returns `false` if there can be no thread for it.
+/// Starts a count in the background. Returns `false` if there can be no thread for it.
 pub fn start(files: &Files) -> bool {
     static WORKER: OnceLock<Option<Sender<WeakFiles>>> = OnceLock::new();
     let worker = WORKER.get_or_init(|| {
@@ -34,7 +35,7 @@ pub fn start(files: &Files) -> bool {
     worker.as_ref().is_some_and(|worker| worker.send(files.downgrade()).is_ok())
 }
 
-/// A recount of one directory.
+/// A count of one directory, the first one or a recount.
 pub struct Recount {
     files: WeakFiles,
     /// `None` until the first step.
@@ -42,7 +43,7 @@ pub struct Recount {
 }
 
 impl Recount {
-    pub fn new(files: WeakFiles) -> Self {
+    pub(super) fn new(files: WeakFiles) -> Self {
         Self { files, measurement: None }
     }
 
@@ -53,7 +54,7 @@ impl Recount {
             Ok(None) => return true,
             Ok(Some(total)) => Some(total),
             Err(error) => {
-                tracing::debug!(%error, "the files of a directory were not counted again");
+                tracing::warn!(%error, "the files of a directory were not counted");
                 None
             }
         };
@@ -102,4 +103,12 @@ impl Worker {
             }
         }
     }
+}
+
+/// Sets a quota on a directory whose first count the test drives itself.
+#[cfg(test)]
+pub fn uncounted(files: Files, max_bytes: u64) -> (Files, Recount) {
+    let files = files.with_quota(super::disk_quota::DiskQuota::uncounted(max_bytes));
+    let count = Recount::new(files.downgrade());
+    (files, count)
 }

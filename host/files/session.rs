@@ -59,6 +59,11 @@ impl FileSession {
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
+    /// Returns the io directory.
+    pub fn files(&self) -> Files {
+        self.lock_even_if_closed().files.clone()
+    }
+
     /// Opens a file. Returns the number of its handle, and the number of bytes that can still be written.
     pub fn open(&self, path: &[u8], mode: OpenMode) -> Result<(u32, u64), FileError> {
         let mut state = self.lock()?;

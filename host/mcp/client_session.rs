@@ -2,7 +2,7 @@
 
 #![expect(deprecated, reason = "rmcp deprecates logging, as the newest protocol revision does; clients use it")]
 
-use super::{subscriptions::Subscriptions, tenant::Tenant};
+use super::{session_notifications::SessionNotifications, subscriptions::Subscriptions, tenant::Tenant};
 use rmcp::{Peer, RoleServer, model::LoggingLevel, service::RequestContext};
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -14,6 +14,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 pub struct ClientSession {
     level: Mutex<Option<LoggingLevel>>,
     pub subscriptions: Arc<Subscriptions>,
+    /// The notifications of a session over HTTP, whose requests have no connection in common.
+    pub notifications: Option<Arc<SessionNotifications>>,
     /// Set by the first `initialized`, because a client may send it more than once.
     follows_changes: AtomicBool,
     closed: CancellationToken,
@@ -27,6 +29,7 @@ impl Default for ClientSession {
         Self {
             level: Mutex::default(),
             subscriptions: Arc::default(),
+            notifications: None,
             follows_changes: AtomicBool::new(false),
             closed: closed.clone(),
             _close_on_drop: closed.drop_guard(),
@@ -35,6 +38,17 @@ impl Default for ClientSession {
 }
 
 impl ClientSession {
+    /// Creates the session of a client that sends each request separately.
+    pub fn over_http(tenant: &Tenant) -> Self {
+        let mut session = Self::default();
+        let notifications = Arc::new(SessionNotifications::new(Arc::clone(&session.subscriptions)));
+        if tenant.io.is_some() {
+            tenant.file_changes.add_session(&notifications);
+        }
+        session.notifications = Some(notifications);
+        session
+    }
+
     /// Returns the lowest level of log messages that the client wants: the level of this request, or the level of the session.
     pub fn level(&self, context: &RequestContext<RoleServer>) -> Option<LoggingLevel> {
         if !has_session(context) {

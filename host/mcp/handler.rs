@@ -7,10 +7,8 @@ use super::{
     client_session::{ClientSession, has_session},
     docs_resources,
     file_job::FileJob,
-    file_resources, large_response, prompts,
+    file_resources, prompts,
     request::{Request, busy, internal_error},
-    response_size,
-    subscriptions::FileChanges,
     tenant::Tenant,
     tools::{DocsTool, FileTool, execute_script},
 };
@@ -40,7 +38,11 @@ pub struct Handler {
 
 impl Handler {
     pub fn new(tenant: Arc<Tenant>) -> Self {
-        Self { tenant, session: Arc::default() }
+        Self::with_session(tenant, Arc::default())
+    }
+
+    pub fn with_session(tenant: Arc<Tenant>, session: Arc<ClientSession>) -> Self {
+        Self { tenant, session }
     }
 
     fn request(&self, context: RequestContext<RoleServer>) -> Request {
@@ -85,8 +87,7 @@ impl ServerHandler for Handler {
         if let (Some(tool), Some(sdk)) = (DocsTool::find(&call.name), &self.tenant.state.sdk) {
             let inline = self.tenant.state.inline;
             let result = self.tenant.run_docs_job(sdk, move |sdk| tool.call(sdk, call.arguments, inline)).await.map_err(busy)?;
-            large_response::announce(&context, response_size::of_tool_result(&result));
-            return Ok(result.into());
+            return Ok(self.request(context).limit_tool_result(result).await?.into());
         }
         let request = self.request(context);
         // A separate task turns a panic into an error response.
@@ -169,14 +170,12 @@ impl ServerHandler for Handler {
             && params.uri.starts_with(docs_resources::SCHEME)
         {
             let read = self.tenant.run_docs_job(sdk, move |sdk| docs_resources::read(sdk, &params.uri)).await.map_err(busy)?;
-            large_response::announce(&context, read.as_ref().map_or(0, response_size::of_resource));
-            return read.map(ReadResourceResponse::from);
+            return self.request(context).limit_resource(read?).await.map(ReadResourceResponse::from);
         }
         let job = FileJob::new(0, move |io, _| file_resources::read(&io.files, &params.uri));
         let request = self.request(context);
-        let read = request.run_file_job(job).await?;
-        large_response::announce(&request.context, read.as_ref().map_or(0, response_size::of_resource));
-        read.map(ReadResourceResponse::from)
+        let read = request.run_file_job(job).await??;
+        request.limit_resource(read).await.map(ReadResourceResponse::from)
     }
 
     async fn subscribe(&self, params: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
@@ -191,7 +190,7 @@ impl ServerHandler for Handler {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        self.tenant.io.is_some().then(|| FileChanges::accepted_filter(requested))
+        self.tenant.io.is_some().then(|| self.tenant.file_changes.accept(requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {

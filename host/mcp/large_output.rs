@@ -28,36 +28,49 @@ pub const FILES: &str = "files_touched";
 /// The names of saved files, by the part of the outcome that they contain.
 pub type SavedOutputs = BTreeMap<&'static str, String>;
 
+/// The sizes in bytes, as JSON, above which the parts of an outcome are shortened. 0 is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InlineLimits {
+    pub result: usize,
+    /// Logs and files.
+    pub rest: usize,
+}
+
 /// A part of an outcome that is too large to be shown completely.
 pub struct LargePart {
     /// The key in the outcome: `result`, `logs` or `files_touched`.
     key: &'static str,
     extension: &'static str,
     contents: String,
+    /// The size to which the part is shortened.
+    inline: usize,
 }
 
 impl LargePart {
-    /// Returns the parts of an outcome that are larger than `inline` bytes. An `inline` of 0 is no limit.
-    pub fn find(outcome: &Outcome, inline: usize) -> Vec<Self> {
+    /// Returns the parts of an outcome that are larger than their limits.
+    pub fn find(outcome: &Outcome, limits: InlineLimits) -> Vec<Self> {
         let mut parts = Vec::new();
-        if inline == 0 {
-            return parts;
-        }
+        let inline = limits.result;
         if let Ok(json) = &outcome.result
+            && inline > 0
             && json.get().len() > inline
         {
             parts.push(match serde_json::from_str::<String>(json.get()) {
-                Ok(contents) => Self { key: "result", extension: "txt", contents },
-                Err(_) => Self { key: "result", extension: "json", contents: json.get().to_owned() },
+                Ok(contents) => Self { key: "result", extension: "txt", contents, inline },
+                Err(_) => Self { key: "result", extension: "json", contents: json.get().to_owned(), inline },
             });
         }
+        let inline = limits.rest;
+        if inline == 0 {
+            return parts;
+        }
         if outcome.logs.iter().map(|line| json_size(line)).sum::<usize>() > inline {
-            parts.push(Self { key: "logs", extension: "txt", contents: outcome.logs.join("\n") });
+            parts.push(Self { key: "logs", extension: "txt", contents: outcome.logs.join("\n"), inline });
         }
         if let Ok(contents) = serde_json::to_string(&outcome.files_touched)
             && contents.len() > inline
         {
-            parts.push(Self { key: FILES, extension: "json", contents });
+            parts.push(Self { key: FILES, extension: "json", contents, inline });
         }
         parts
     }
@@ -74,15 +87,15 @@ impl LargePart {
     }
 
     /// Replaces the part in the outcome by its head and tail, or a list of files by its first ones. `saved` is the name of its file, or the reason why there is none.
-    pub fn shorten(&self, outcome: &mut Outcome, inline: usize, saved: Option<&Result<String, String>>) {
+    pub fn shorten(&self, outcome: &mut Outcome, saved: Option<&Result<String, String>>) {
         if !outcome.truncated.contains(&self.key) {
             outcome.truncated.push(self.key);
         }
         if self.key == FILES {
-            outcome.files_touched.truncate(files_that_fit(&outcome.files_touched, inline));
+            outcome.files_touched.truncate(files_that_fit(&outcome.files_touched, self.inline));
             return;
         }
-        let (head, tail) = head_and_tail(&self.contents, inline / 2);
+        let (head, tail) = head_and_tail(&self.contents, self.inline / 2);
         let name = if self.key == "logs" { "log" } else { self.key };
         let omitted = self.contents.len() - head.len() - tail.len();
         let lines = if self.key == "logs" { format!(", {} lines in all", outcome.logs.len()) } else { String::new() };

@@ -75,20 +75,25 @@ mod large_response;
 mod metrics;
 mod prompts;
 mod request;
+mod response_limit;
 mod response_size;
 mod run_notifications;
 mod schema;
 mod script_result;
 mod server;
+mod session_notifications;
 mod state;
 mod stdio;
 mod subscriptions;
 mod tenant;
 mod tenant_limits;
 mod tools;
+mod unused_memory;
 mod urls;
 
 pub use auth::{AuthOptions, AuthOptionsError};
+#[cfg(feature = "fuzzing")]
+pub(crate) use auth::{AuthSettings, Authenticator};
 pub use error::ServeError;
 pub use http::{HttpOptions, HttpOptionsError};
 pub use server::{McpServer, McpServerBuilder};

@@ -7,7 +7,7 @@ use super::{
     handler::method_not_found,
     large_output::{self, LargePart, SavedOutputs},
     large_response::{self, LARGE_RESPONSE},
-    response_size,
+    response_limit, response_size,
     run_notifications::{NotificationSink, RequestStream, RunNotifications},
     script_result,
     tenant::{RequestRejected, Tenant},
@@ -21,9 +21,10 @@ use crate::{
 };
 use rmcp::{
     ErrorData, RoleServer,
-    model::{CallToolResult, ContentBlock, ErrorCode},
+    model::{CallToolResult, ContentBlock, ErrorCode, ReadResourceResult},
     service::RequestContext,
 };
+use serde::Serialize;
 use std::{convert::Infallible, pin::pin, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
@@ -96,19 +97,20 @@ impl Request {
             return Ok(script_result::of_run(&run, touched, &outputs));
         }
         large_response::announce(&self.context, LARGE_RESPONSE);
-        state.spawn_blocking(move || script_result::of_run(&run, touched, &outputs)).await.map_err(|_| internal_error())
+        self.tenant.run_response_job(move || script_result::of_run(&run, touched, &outputs)).await.map_err(|_| internal_error())
     }
 
-    /// Rejects a result that is nested too deep, and returns the parts of the outcome that are too large to be shown completely.
+    /// Rejects a result that is nested too deep or too large, and returns the parts of the outcome that are too large to be shown completely.
     async fn find_large_parts(&self, mut run: Run) -> Result<(Run, Vec<LargePart>), ErrorData> {
-        let inline = self.tenant.state.inline;
+        let (inline, max_response) = (self.tenant.state.inline, self.tenant.state.max_response);
         let is_large = outcome_size(&run.outcome) >= LARGE_RESPONSE;
         let find = move || {
             script_result::reject_deep_result(&mut run.outcome);
-            let parts = LargePart::find(&run.outcome, inline);
+            let limits = response_limit::bound(&mut run.outcome, inline, max_response);
+            let parts = LargePart::find(&run.outcome, limits);
             (run, parts)
         };
-        if is_large { self.tenant.state.spawn_blocking(find).await.map_err(|_| internal_error()) } else { Ok(find()) }
+        if is_large { self.tenant.run_response_job(find).await.map_err(|_| internal_error()) } else { Ok(find()) }
     }
 
     /// Saves a large result, a large log and a long list of files as files, and shortens them in the outcome. Returns the names of the new
@@ -119,7 +121,6 @@ impl Request {
         parts: Vec<LargePart>,
         cancellation: &CancellationToken,
     ) -> (SavedOutputs, Vec<String>) {
-        let inline = self.tenant.state.inline;
         let parts = Arc::new(parts);
         if parts.is_empty() {
             return (SavedOutputs::new(), Vec::new());
@@ -129,13 +130,14 @@ impl Request {
             let removed = large_output::remove_oldest(io, saving.len());
             let saved: Vec<_> = saving.iter().map(|part| part.save(io).map_err(|error| error.to_string())).collect();
             (saved, removed)
-        });
+        })
+        .changing_files();
         let (saved, removed) = match self.tenant.run_part_of_request(job, cancellation.clone()).await {
             Ok(saved) => saved.unwrap_or_default(),
-            Err(rejected) => (vec![Err(rejected.to_string()); parts.len()], Vec::new()),
+            Err(rejected) => (parts.iter().map(|_| Err(rejected.to_string())).collect(), Vec::new()),
         };
         for (index, part) in parts.iter().enumerate() {
-            part.shorten(outcome, inline, saved.get(index));
+            part.shorten(outcome, saved.get(index));
         }
         let keys = parts.iter().map(LargePart::key);
         (keys.zip(saved).filter_map(|(key, saved)| saved.ok().map(|name| (key, name))).collect(), removed)
@@ -150,9 +152,32 @@ impl Request {
         if let Some(name) = &output.changed_file {
             self.notify_changes(&[name]).await;
         }
-        let result = output.into_result();
-        large_response::announce(&self.context, response_size::of_tool_result(&result));
-        Ok(result)
+        self.limit_tool_result(output.into_result()).await
+    }
+
+    /// Returns the result of a tool that runs no script, or an error if it is too large.
+    pub async fn limit_tool_result(&self, result: CallToolResult) -> Result<CallToolResult, ErrorData> {
+        let size = response_size::of_tool_result(&result, LARGE_RESPONSE);
+        let checked = self.check_response(result, size).await?;
+        Ok(checked.unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(error)])))
+    }
+
+    /// Returns the contents of a resource, or an error if they are too large.
+    pub async fn limit_resource(&self, contents: ReadResourceResult) -> Result<ReadResourceResult, ErrorData> {
+        let size = response_size::of_resource(&contents);
+        self.check_response(contents, size).await?.map_err(|error| ErrorData::invalid_params(format!("`uri`: {error}"), None))
+    }
+
+    /// Announces a response if it is large, and checks its size. `bytes` is its size in memory, approximately, or less if it is large.
+    async fn check_response<T: Serialize + Send + 'static>(&self, response: T, bytes: usize) -> Result<Result<T, String>, ErrorData> {
+        // As JSON, it is at most six times as large, which is below the smallest limit.
+        if bytes < LARGE_RESPONSE {
+            return Ok(Ok(response));
+        }
+        large_response::announce(&self.context, bytes);
+        let limit = self.tenant.state.max_response;
+        let check = move || response_limit::check(&response, limit).map(|()| response);
+        self.tenant.run_response_job(check).await.map_err(|_| internal_error())
     }
 
     /// Runs a file job until it ends or the client cancels the request.
@@ -185,7 +210,8 @@ impl Request {
 
     /// Notifies subscribers of changed files.
     async fn notify_changes(&self, names: &[&str]) {
-        let peer = has_session(&self.context).then_some(&self.context.peer);
+        let is_connection = has_session(&self.context) && self.session.notifications.is_none();
+        let peer = is_connection.then_some(&self.context.peer);
         self.tenant.file_changes.notify(names, &self.session.subscriptions, peer).await;
     }
 }

@@ -1,24 +1,27 @@
-//! The approximate size of a response in memory, without serializing it.
+//! The size of a response: approximately in memory, without serializing it, and exactly as JSON.
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonRpcMessage, ReadResourceResult, ResourceContents, ServerJsonRpcMessage, ServerResult};
 use serde::Serialize;
 use serde_json::Value;
 use std::{io, mem};
 
-/// Returns the approximate size of a message in bytes.
-pub fn of(message: &ServerJsonRpcMessage) -> usize {
-    let JsonRpcMessage::Response(response) = message else { return of_small(message) };
+/// Returns the approximate size of a message in bytes. Stops when it is larger than `max`, because counting takes long.
+pub fn of(message: &ServerJsonRpcMessage, max: usize) -> usize {
+    let JsonRpcMessage::Response(response) = message else { return serialized(message) };
     match &response.result {
         // The only result without a constant limit on its size.
-        ServerResult::CallToolResult(result) => of_tool_result(result),
-        _ => of_small(message),
+        ServerResult::CallToolResult(result) => of_tool_result(result, max),
+        _ => serialized(message),
     }
 }
 
-/// Returns the approximate size of the result of a tool in bytes.
-pub fn of_tool_result(result: &CallToolResult) -> usize {
-    let content: usize = result.content.iter().map(of_block).sum();
-    content + result.structured_content.as_ref().map_or(0, of_value)
+/// Returns the approximate size of the result of a tool in bytes. Stops when it is larger than `max`.
+pub fn of_tool_result(result: &CallToolResult, max: usize) -> usize {
+    let mut size = result.content.iter().map(of_block).sum();
+    if let Some(structure) = &result.structured_content {
+        add_value(structure, &mut size, max);
+    }
+    size
 }
 
 /// Returns the approximate size of the contents of a resource in bytes.
@@ -35,23 +38,38 @@ fn of_block(block: &ContentBlock) -> usize {
     match (block.as_text(), block.as_image()) {
         (Some(text), _) => mem::size_of_val(block) + text.text.len(),
         (_, Some(image)) => mem::size_of_val(block) + image.data.len(),
-        _ => of_small(block),
+        _ => serialized(block),
     }
 }
 
 /// The nesting is bounded, because the depth of a result is.
-fn of_value(value: &Value) -> usize {
-    let contents = match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-        Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(of_value).sum(),
-        Value::Object(members) => members.iter().map(|(key, value)| mem::size_of::<String>() + key.len() + of_value(value)).sum(),
-    };
-    mem::size_of::<Value>() + contents
+fn add_value(value: &Value, size: &mut usize, max: usize) {
+    *size += mem::size_of::<Value>();
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => *size += text.len(),
+        Value::Array(items) => {
+            for item in items {
+                if *size > max {
+                    return;
+                }
+                add_value(item, size, max);
+            }
+        }
+        Value::Object(members) => {
+            for (key, value) in members {
+                if *size > max {
+                    return;
+                }
+                *size += mem::size_of::<String>() + key.len();
+                add_value(value, size, max);
+            }
+        }
+    }
 }
 
-/// Returns the size of a small value as JSON.
-fn of_small(value: &impl Serialize) -> usize {
+/// Returns the size of a value as JSON.
+pub fn serialized(value: &impl Serialize) -> usize {
     struct Counter(usize);
 
     impl io::Write for Counter {
@@ -80,7 +98,7 @@ mod tests {
     fn size(content: Vec<ContentBlock>, structure: Value) -> usize {
         let mut result = CallToolResult::success(content);
         result.structured_content = Some(structure);
-        of(&ServerJsonRpcMessage::response(ServerResult::CallToolResult(result), RequestId::Number(1)))
+        of(&ServerJsonRpcMessage::response(ServerResult::CallToolResult(result), RequestId::Number(1)), 100_000)
     }
 
     #[test]
@@ -92,5 +110,7 @@ mod tests {
         assert!((10_000..11_000).contains(&size(Vec::new(), json!({ "a": ["x".repeat(10_000)] }))));
         // A small number needs as much memory as any other value.
         assert!(size(Vec::new(), json!(vec![1; 1000])) > 16_000);
+        // Counting stops shortly after the maximum.
+        assert!((100_000..101_000).contains(&size(Vec::new(), json!(vec![json!({ "a": [1] }); 1_000_000]))));
     }
 }

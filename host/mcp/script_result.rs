@@ -19,6 +19,9 @@ const MAX_DEPTH: usize = 100;
 /// The maximum number of file links in one result. The outcome lists more files.
 const MAX_LINKS: usize = 100;
 
+/// The maximum length of the names in all file links of one result in bytes. Each is in its link twice, and longer in the URI.
+const MAX_LINK_NAMES: usize = 16 << 10;
+
 /// Returns the JSON Schema of an outcome. Written by hand, because [`Outcome`] serializes one of `result` and `error`.
 pub fn schema() -> JsonObject {
     let lines = json!({ "type": "array", "items": { "type": "string" } });
@@ -84,7 +87,12 @@ pub fn of_run(run: &Run, touched: usize, outputs: &SavedOutputs) -> CallToolResu
     result.content.extend(text.ok().filter(|text| text != "{}").map(ContentBlock::text));
     let written = outcome.files_touched.iter().filter(|file| file.op != FileOperation::Remove).take(MAX_LINKS);
     let links = outputs.values().map(|name| (name, None)).chain(written.map(|file| (&file.name, file.bytes)));
-    result.content.extend(links.map(|(name, bytes)| ContentBlock::resource_link(file_resources::describe(name, bytes))));
+    let mut names = 0;
+    let fits = |(name, _): &(&String, _)| {
+        names += name.len();
+        names <= MAX_LINK_NAMES
+    };
+    result.content.extend(links.take_while(fits).map(|(name, bytes)| ContentBlock::resource_link(file_resources::describe(name, bytes))));
     result.structured_content = Some(Value::Object(structure));
     let mut meta = MetaObject::default();
     meta.0.insert(RECEIPT_KEY.into(), json!(run.receipt));

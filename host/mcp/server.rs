@@ -6,6 +6,7 @@ use super::{
     http::{self, HttpOptions, HttpOptionsError},
     large_output::DEFAULT_INLINE,
     metrics::Metrics,
+    response_limit::{DEFAULT_RESPONSE, MIN_RESPONSE},
     state::ServerState,
     stdio,
     tenant::Tenant,
@@ -32,6 +33,7 @@ pub struct McpServer {
 /// The defaults:
 /// - `limits`: [`Limits::default`]
 /// - `inline_limit`: 24 KiB
+/// - `response_limit`: 8 MiB
 /// - `resource_links`: off
 /// - no io directory: no file tools and no file resources
 /// - no `sdk`: no documentation tools
@@ -41,6 +43,7 @@ pub struct McpServerBuilder {
     engine: Engine,
     limits: Limits,
     inline: usize,
+    max_response: usize,
     resource_links: bool,
     io: Option<IoOptions>,
     sdk: Option<Arc<Sdk>>,
@@ -57,6 +60,7 @@ impl McpServer {
             engine,
             limits: Limits::default(),
             inline: DEFAULT_INLINE,
+            max_response: DEFAULT_RESPONSE,
             resource_links: false,
             io: None,
             sdk: None,
@@ -103,8 +107,21 @@ impl McpServer {
     ///
     /// When the client does not start a connection.
     pub async fn serve_stdio(&self) -> Result<(), ServeError> {
-        let handler = Handler::new(Arc::new(Tenant::new(Arc::clone(&self.state), self.io.clone(), None)));
-        stdio::serve(handler, self.state.max_message(), self.state.shutdown.clone()).await
+        stdio::serve(self.handler(), self.state.max_message(), self.state.shutdown.clone()).await
+    }
+
+    /// Serves one client over other streams than standard input and output.
+    #[cfg(feature = "fuzzing")]
+    pub(crate) async fn serve_streams(
+        &self,
+        input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
+        output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
+    ) -> Result<(), ServeError> {
+        stdio::serve_streams(self.handler(), self.state.max_message(), self.state.shutdown.clone(), input, output).await
+    }
+
+    fn handler(&self) -> Handler {
+        Handler::new(Arc::new(Tenant::new(Arc::clone(&self.state), self.io.clone(), None)))
     }
 
     /// Returns the token that starts a graceful stop of an HTTP server.
@@ -126,6 +143,9 @@ impl McpServer {
 }
 
 impl McpServerBuilder {
+    /// The minimum of [`response_limit`](Self::response_limit) in bytes: 512 KiB.
+    pub const MIN_RESPONSE_LIMIT: usize = MIN_RESPONSE;
+
     /// Sets the limits of each run. A client can lower the timeout for one call.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -139,6 +159,16 @@ impl McpServerBuilder {
     #[must_use]
     pub fn inline_limit(mut self, bytes: usize) -> Self {
         self.inline = bytes;
+        self
+    }
+
+    /// Sets the maximum size of one response in bytes, as JSON. A smaller one than [`MIN_RESPONSE_LIMIT`](Self::MIN_RESPONSE_LIMIT) is
+    /// replaced by it.
+    ///
+    /// Parts that exceed [`inline_limit`](Self::inline_limit) are shortened first. A result that still does not fit becomes an error.
+    #[must_use]
+    pub fn response_limit(mut self, bytes: usize) -> Self {
+        self.max_response = bytes.max(MIN_RESPONSE);
         self
     }
 
@@ -182,9 +212,11 @@ impl McpServerBuilder {
             engine: self.engine,
             limits: self.limits,
             inline: self.inline,
+            max_response: self.max_response,
             resource_links: self.resource_links,
             sdk: self.sdk,
             metrics: Metrics::default(),
+            unused_memory: Arc::default(),
             cached_tools: Mutex::default(),
             script_runtime: self.script_runtime,
             file_job_threads,

@@ -1,6 +1,6 @@
 //! The state that all tenants and connections of a server share.
 
-use super::{metrics::Metrics, tools};
+use super::{metrics::Metrics, tools, unused_memory::UnusedMemory};
 use crate::{Engine, Limits, engine::IoOptions, sdk::Sdk};
 use rmcp::model::Tool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,11 +16,14 @@ pub struct ServerState {
     pub limits: Limits,
     /// The size in bytes of a result, a log and a page of a file that a model reads at once. 0 is no limit.
     pub inline: usize,
+    /// The maximum size of a response in bytes, as JSON.
+    pub max_response: usize,
     /// Adds links to the written files to the results of tools.
     pub resource_links: bool,
     /// Functions from OpenAPI specifications and upstream MCP servers.
     pub sdk: Option<Arc<Sdk>>,
     pub metrics: Metrics,
+    pub unused_memory: Arc<UnusedMemory>,
     /// The tool definitions, and the revision of the functions that they describe. All tenants have the same tools.
     pub cached_tools: Mutex<Option<(u64, Arc<Vec<Tool>>)>>,
     /// The runtime for scripts and file jobs. `None` runs them on the current runtime.

@@ -18,10 +18,21 @@ use tokio_util::sync::CancellationToken;
 /// The time to send the last responses after a shutdown.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Serves until the input ends or `shutdown` is cancelled. Both stop the running scripts. `max_line` is the maximum length of one
-/// message in bytes.
+/// Serves on standard input and output.
 pub async fn serve(handler: Handler, max_line: usize, shutdown: CancellationToken) -> Result<(), ServeError> {
     let (input, output) = stdio_pipes();
+    serve_streams(handler, max_line, shutdown, input, output).await
+}
+
+/// Serves until the input ends or `shutdown` is cancelled. Both stop the running scripts. `max_line` is the maximum length of one
+/// message in bytes.
+pub async fn serve_streams(
+    handler: Handler,
+    max_line: usize,
+    shutdown: CancellationToken,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+) -> Result<(), ServeError> {
     let input_ended = CancellationToken::new();
     let input = CancelAtEnd { input, ended: input_ended.clone(), shutdown: shutdown.clone() };
     let output = DiscardAtEnd { output, ended: input_ended };

@@ -1,16 +1,16 @@
 //! Subscriptions to file changes, and the notifications that subscribers receive.
 
-use super::{arguments::invalid_params, file_resources};
+use super::{arguments::invalid_params, file_resources, session_notifications::SessionNotifications};
 use rmcp::{
     ErrorData, Peer, RoleServer,
     model::{ResourceUpdatedNotificationParam, SubscriptionFilter},
     service::SubscriptionContext,
 };
 use std::{
-    collections::HashSet,
+    collections::{HashSet, VecDeque},
     hash::{BuildHasher as _, RandomState},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -106,10 +106,15 @@ impl Subscriptions {
         }
     }
 
+    /// Returns the URIs that the client subscribed to.
+    pub fn select<'a>(&self, uris: &'a [String]) -> Vec<&'a str> {
+        let subscribed = self.lock();
+        uris.iter().filter(|uri| subscribed.contains(&self.hasher.hash_one(uri))).map(String::as_str).collect()
+    }
+
     /// Notifies the client of a change. Gives up after a timeout.
     async fn notify(&self, uris: &[String], peer: &Peer<RoleServer>) {
-        let is_subscribed = |uri: &&String| self.lock().contains(&self.hasher.hash_one(uri));
-        let subscribed: Vec<String> = uris.iter().filter(is_subscribed).cloned().collect();
+        let subscribed = self.select(uris);
         let send = async {
             let _ = peer.notify_resource_list_changed().await;
             for uri in subscribed {
@@ -128,17 +133,23 @@ impl Subscriptions {
 pub struct FileChanges {
     sender: broadcast::Sender<Change>,
     listeners: Semaphore,
+    /// Receivers of accepted `subscriptions/listen` requests, oldest first. rmcp acknowledges a request before it calls
+    /// [`listen`](Self::listen), and a client must not miss a change that happens after the acknowledgement.
+    accepted: Mutex<VecDeque<broadcast::Receiver<Change>>>,
+    /// The sessions over HTTP. They have no task that follows the changes.
+    sessions: Mutex<Vec<Weak<SessionNotifications>>>,
 }
 
 impl Default for FileChanges {
     fn default() -> Self {
-        Self { sender: broadcast::channel(MAX_QUEUED_CHANGES).0, listeners: Semaphore::new(MAX_LISTENERS) }
+        let (sender, _) = broadcast::channel(MAX_QUEUED_CHANGES);
+        Self { sender, listeners: Semaphore::new(MAX_LISTENERS), accepted: Mutex::default(), sessions: Mutex::default() }
     }
 }
 
 impl FileChanges {
-    /// Notifies all subscribers of changed files. `peer` is the client that made the change, if it has a session; it is notified
-    /// directly.
+    /// Notifies all subscribers of changed files. `peer` is the client that made the change, if it has a session on a connection of its
+    /// own; it is notified directly.
     pub async fn notify(&self, names: &[&str], subscriptions: &Subscriptions, peer: Option<&Peer<RoleServer>>) {
         if names.is_empty() {
             return;
@@ -147,9 +158,23 @@ impl FileChanges {
         let uris: Arc<[String]> = listed.iter().map(|name| file_resources::uri(name)).collect();
         // Sending fails if there are no subscribers.
         let _ = self.sender.send(Change { uris: Arc::clone(&uris), origin: subscriptions.id });
+        for session in self.sessions().iter().filter_map(Weak::upgrade) {
+            session.add(&uris);
+        }
         if let Some(peer) = peer {
             subscriptions.notify(&uris, peer).await;
         }
+    }
+
+    /// Notifies a session over HTTP of all changes, until it is dropped.
+    pub fn add_session(&self, session: &Arc<SessionNotifications>) {
+        let mut sessions = self.sessions();
+        sessions.retain(|session| session.strong_count() > 0);
+        sessions.push(Arc::downgrade(session));
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Vec<Weak<SessionNotifications>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notifies a client session of the changes that other clients make, until `closed` is cancelled.
@@ -165,8 +190,25 @@ impl FileChanges {
         tokio::spawn(closed.run_until_cancelled_owned(follow));
     }
 
-    /// Returns the part of a `subscriptions/listen` filter that the server accepts.
-    pub fn accepted_filter(requested: &SubscriptionFilter) -> SubscriptionFilter {
+    /// Returns the part of a `subscriptions/listen` filter that the server accepts, and begins to keep changes for that request.
+    pub fn accept(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
+        let mut receivers = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
+        // A request that ended before its acknowledgement leaves its receiver.
+        if receivers.len() == MAX_LISTENERS {
+            receivers.pop_front();
+        }
+        receivers.push_back(self.sender.subscribe());
+        Self::accepted_filter(requested)
+    }
+
+    /// Returns the oldest receiver of an accepted request. It may contain changes from before this request was accepted, which only causes
+    /// superfluous notifications.
+    fn accepted_receiver(&self) -> broadcast::Receiver<Change> {
+        let oldest = self.accepted.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        oldest.unwrap_or_else(|| self.sender.subscribe())
+    }
+
+    fn accepted_filter(requested: &SubscriptionFilter) -> SubscriptionFilter {
         let mut accepted = SubscriptionFilter::default();
         accepted.tools_list_changed = requested.tools_list_changed;
         accepted.prompts_list_changed = requested.prompts_list_changed;
@@ -187,10 +229,10 @@ impl FileChanges {
     /// Answers a `subscriptions/listen` request of the newest protocol revision, which lasts until the client ends it or the server
     /// drains.
     pub async fn listen(&self, context: SubscriptionContext, drain: &CancellationToken) -> Result<(), ErrorData> {
+        let mut receiver = self.accepted_receiver();
         let Ok(_permit) = self.listeners.try_acquire() else {
             return Err(ErrorData::invalid_request(format!("at most {MAX_LISTENERS} requests can listen at the same time"), None));
         };
-        let mut receiver = self.sender.subscribe();
         loop {
             let change = tokio::select! {
                 () = context.cancelled() => return Ok(()),
@@ -213,5 +255,28 @@ async fn next(receiver: &mut broadcast::Receiver<Change>) -> Option<Change> {
         Ok(change) => Some(change),
         Err(RecvError::Lagged(_)) => Some(Change { uris: Arc::default(), origin: u64::MAX }),
         Err(RecvError::Closed) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_change_after_the_acknowledgement_is_not_missed() {
+        let changes = FileChanges::default();
+        changes.accept(&SubscriptionFilter::default());
+        changes.notify(&["a.txt"], &Subscriptions::default(), None).await;
+        let change = changes.accepted_receiver().try_recv();
+        assert_eq!(change.map(|change| change.uris.to_vec()).ok(), Some(vec!["io:///a.txt".to_owned()]));
+    }
+
+    #[test]
+    fn requests_that_are_never_answered_leave_a_bounded_number_of_receivers() {
+        let changes = FileChanges::default();
+        for _ in 0..100 {
+            changes.accept(&SubscriptionFilter::default());
+        }
+        assert_eq!(changes.sender.receiver_count(), MAX_LISTENERS);
     }
 }

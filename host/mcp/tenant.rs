@@ -29,6 +29,8 @@ pub struct Tenant {
     file_job_queue: Arc<Semaphore>,
     /// Bounds the documentation lookups at the same time.
     docs_slots: Arc<Semaphore>,
+    /// Bounds the large responses that are built, serialized or sent at the same time.
+    pub response_slots: Arc<Semaphore>,
     run_quota: Option<RunQuota>,
     rate_limit: Option<(NonZeroU32, DefaultDirectRateLimiter)>,
 }
@@ -42,6 +44,8 @@ pub enum RequestRejected {
     Failed(#[from] JoinError),
     #[error("busy: too many file operations are waiting; try again later")]
     FileQueueFull,
+    #[error("busy: the many files are still being counted; try again later")]
+    StillCounting,
     #[error("too many requests: at most {0} may start per minute; try again later")]
     RateLimited(NonZeroU32),
 }
@@ -49,13 +53,15 @@ pub enum RequestRejected {
 impl Tenant {
     /// Creates a tenant. Without `limits`, it can use all of the server.
     pub fn new(state: Arc<ServerState>, io: Option<IoOptions>, limits: Option<TenantLimits>) -> Self {
+        let slots = if limits.is_some() { 1 } else { available_parallelism().map_or(1, usize::from) };
         Self {
             state,
             io,
             file_changes: FileChanges::default(),
             file_job_slot: Arc::new(Semaphore::new(1)),
             file_job_queue: Arc::new(Semaphore::new(FILE_JOB_PERMITS)),
-            docs_slots: Arc::new(Semaphore::new(if limits.is_some() { 1 } else { available_parallelism().map_or(1, usize::from) })),
+            docs_slots: Arc::new(Semaphore::new(slots)),
+            response_slots: Arc::new(Semaphore::new(slots)),
             run_quota: limits.map(|limits| RunQuota::new(limits.concurrency, limits.queue_limit)),
             rate_limit: limits
                 .map(|limits| (limits.requests_per_minute, RateLimiter::direct(Quota::per_minute(limits.requests_per_minute)))),
@@ -89,6 +95,22 @@ impl Tenant {
         Ok(self.state.spawn_blocking(job).await?)
     }
 
+    /// Does work on a large response, on a thread for such work. Other large responses of the tenant wait.
+    ///
+    /// # Errors
+    ///
+    /// When the work panicked.
+    pub async fn run_response_job<R: Send + 'static>(&self, work: impl FnOnce() -> R + Send + 'static) -> Result<R, JoinError> {
+        // The semaphore is never closed.
+        let slot = Arc::clone(&self.response_slots).acquire_owned().await.ok();
+        let job = move || {
+            let result = work();
+            drop(slot);
+            result
+        };
+        self.state.spawn_blocking(job).await
+    }
+
     /// Runs a job on the files, on a thread that may block. Returns `None` if there are no files, the request was cancelled or the
     /// job panicked.
     ///
@@ -110,7 +132,7 @@ impl Tenant {
     ///
     /// # Errors
     ///
-    /// When too much data of other jobs is waiting.
+    /// When too much data of other jobs is waiting, or the files are still being counted when a run would have timed out.
     pub async fn run_part_of_request<R: Send + 'static>(
         &self,
         job: FileJob<R>,
@@ -123,6 +145,17 @@ impl Tenant {
             RequestRejected::FileQueueFull
         })?;
         let active = self.state.active_runs.token();
+        if job.changes_files {
+            let counted = tokio::time::timeout(self.state.limits.timeout, io.files.counted());
+            match cancellation.run_until_cancelled(counted).await {
+                None => return Ok(None),
+                Some(Err(_)) => {
+                    self.state.metrics.count_rejected("busy");
+                    return Err(RequestRejected::StillCounting);
+                }
+                Some(Ok(())) => {}
+            }
+        }
         let slot = async {
             let slot = Arc::clone(&self.file_job_slot).acquire_owned().await;
             (slot, Arc::clone(&self.state.file_job_threads).acquire_owned().await)

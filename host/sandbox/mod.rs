@@ -200,14 +200,14 @@ impl Sandbox {
     pub async fn upload(&self, uploads: Vec<(String, Vec<u8>)>) -> Vec<Result<WriteResult, FileError>> {
         let count = uploads.len();
         let uploaded = self.blocking(move |io| Ok(io.files.upload(uploads, &mut io.write_budget()))).await;
-        uploaded.unwrap_or_else(|error| vec![Err(error); count])
+        uploaded.unwrap_or_else(|error| (0..count).map(|_| Err(error.clone())).collect())
     }
 
     /// Reads several files, and returns a result for each, in the same order.
     pub async fn download(&self, paths: Vec<String>) -> Vec<Result<Vec<u8>, FileError>> {
         let count = paths.len();
         let downloaded = self.blocking(move |io| Ok(io.files.download(paths, io.max_bytes))).await;
-        downloaded.unwrap_or_else(|error| vec![Err(error); count])
+        downloaded.unwrap_or_else(|error| (0..count).map(|_| Err(error.clone())).collect())
     }
 
     /// Runs an operation that stops at the timeout, or when the future is dropped.

@@ -258,7 +258,7 @@ fn start_server(
                 return invalid("auth: the credential of an MCP server is a bearer token");
             }
             let headers = options.headers.iter().map(|(name, value)| header(name, value)).collect::<Result<_, _>>()?;
-            Transport::Http { url, headers, secret, egress: Egress::without_decoding(options.allow_private) }
+            Transport::Http { url, headers, secret, egress: Egress::new(options.allow_private) }
         }
         _ => return invalid("set either command or url"),
     };

@@ -40,8 +40,6 @@ struct UnknownHost;
 pub struct Egress {
     client: OnceLock<Option<Client>>,
     allow_private: bool,
-    /// Compressed responses are decoded.
-    is_decoding: bool,
 }
 
 /// The response to a request.
@@ -52,14 +50,9 @@ pub struct Response {
 }
 
 impl Egress {
-    /// Creates a client for [`send`](Self::send), which bounds the size of decoded responses.
+    /// Creates a client that decodes compressed responses. The code that reads a response must bound its decoded size.
     pub fn new(allow_private: bool) -> Self {
-        Self { client: OnceLock::new(), allow_private, is_decoding: true }
-    }
-
-    /// Creates a client for a protocol on top of HTTP. It does not decode responses, because nothing would bound their size.
-    pub fn without_decoding(allow_private: bool) -> Self {
-        Self { is_decoding: false, ..Self::new(allow_private) }
+        Self { client: OnceLock::new(), allow_private }
     }
 
     /// Returns the client, for a protocol on top of HTTP. Check the host with [`check_host`](Self::check_host) first.
@@ -69,9 +62,6 @@ impl Egress {
         let create = || {
             let mut builder = Client::builder().redirect(Policy::none()).no_proxy().connect_timeout(CONNECT_TIMEOUT);
             builder = builder.user_agent(concat!("toolscript/", env!("CARGO_PKG_VERSION")));
-            if !self.is_decoding {
-                builder = builder.no_brotli().no_deflate().no_gzip();
-            }
             builder = builder.dns_resolver(Arc::new(CheckedResolver { allow_private: self.allow_private }));
             builder.build().inspect_err(|error| tracing::error!(%error, "can't create the HTTP client")).ok()
         };
@@ -118,7 +108,7 @@ pub fn is_http(url: &Url) -> bool {
 }
 
 /// Returns the encoding of a body that the client did not decode, if it has one. The client removes the header when it decodes a body.
-fn unknown_encoding(headers: &HeaderMap) -> Option<String> {
+pub fn unknown_encoding(headers: &HeaderMap) -> Option<String> {
     let encoding = String::from_utf8_lossy(headers.get(CONTENT_ENCODING)?.as_bytes()).trim().to_owned();
     let is_plain = encoding.is_empty() || encoding.eq_ignore_ascii_case("identity");
     (!is_plain).then(|| encoding.chars().take(MAX_ENCODING).collect())

@@ -2,6 +2,7 @@
 //!
 //! `Display` shows one level; the reason is the [`source`](std::error::Error::source). Print the chain to get the whole message.
 
+use crate::text::one_line;
 use std::{error::Error, io};
 use url::Url;
 
@@ -71,19 +72,19 @@ pub enum SourceError {
     },
 }
 
-/// An error in a specification. The message starts with the location of the error, if it has one.
+/// An error in a specification, on one line. The message starts with the location of the error, if it has one.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SpecError(String);
 
 impl SpecError {
     pub(super) fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
+        Self(one_line(&message.into()))
     }
 
     /// Prefixes the message with a location, such as `GET /pets`.
     pub(super) fn at(self, location: &str) -> Self {
-        Self(format!("{location}: {}", self.0))
+        Self(format!("{}: {}", one_line(location), self.0))
     }
 }
 

@@ -81,6 +81,8 @@ mod field_notes;
 mod filter;
 mod frozen_params;
 mod function;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod integers;
 mod luau_types;
 mod mcp_client;

@@ -157,7 +157,7 @@ impl SearchIndex {
         let query = &query[..query.floor_char_boundary(MAX_QUERY_BYTES)];
         let wanted = snake_case(query.strip_prefix("sdk.").unwrap_or(query));
         let query = self.query_words(query);
-        let mut scores: Vec<(f64, usize)> = vec![(0.0, 0); self.names.len()];
+        let mut scores: Vec<(f64, usize)> = self.names.iter().map(|_| (0.0, 0)).collect();
         for word in &query {
             for (position, score) in self.word_scores(word) {
                 if let Some((sum, matched)) = scores.get_mut(position) {

@@ -33,7 +33,7 @@ fn an_invalid_configuration_is_rejected_with_its_position() {
     for (config, message) in [
         (
             "[limits]\n\ntimeot = 3\n",
-            "line 3: unknown field `timeot`, expected one of `timeout`, `fuel`, `memory`, `script`, `logs`, `result`, `inline`, `api_calls`, `concurrency`, `queue`, `tenant_concurrency`, `tenant_queue`, `tenant_per_minute`",
+            "line 3: unknown field `timeot`, expected one of `timeout`, `fuel`, `memory`, `script`, `logs`, `result`, `inline`, `response`, `api_calls`, `concurrency`, `queue`, `tenant_concurrency`, `tenant_queue`, `tenant_per_minute`",
         ),
         (
             "[limit]\n",
@@ -46,6 +46,7 @@ fn an_invalid_configuration_is_rejected_with_its_position() {
         ("[limits]\ntimeout = -1\n", "line 2: timeout = -1: must be 1ms to 1day"),
         ("[limits]\ntimeout = nan\n", "line 2: timeout = nan: must be 1ms to 1day"),
         ("[limits]\nconcurrency = 0\n", "line 2: concurrency = 0: must be a whole number from 1 to 4,096"),
+        ("[limits]\nconcurrency = 4_097\n", "line 2: concurrency = 4_097: must be a whole number from 1 to 4,096"),
         ("limits = { queue = 1, fuel = 0 }\n", "line 1: fuel = 0: must be a whole number from 1 to 9,223,372,036,854,775,807"),
         ("[limits]\nfuel = \"many\"\n", "line 2: fuel = \"many\": must be a whole number from 1 to 9,223,372,036,854,775,807"),
         (

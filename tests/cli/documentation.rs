@@ -27,7 +27,8 @@ use tempfile::TempDir;
 const TOP_PAGES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
 
 /// Directories whose files pages refer to in backticks.
-const SOURCES: [&str; 9] = [".ci/", ".github/", "benches/", "docs/", "examples/", "guest/", "host/", "tests/", "wit/"];
+const SOURCES: [&str; 12] =
+    [".ci/", ".github/", "benches/", "docs/", "examples/", "fuzz/", "guest/", "host/", "packages/", "scripts/", "tests/", "wit/"];
 
 /// Extensions of the source files of an example that its page refers to by name.
 const EXAMPLE_SOURCES: [&str; 6] = ["css", "html", "js", "luau", "mjs", "py"];
@@ -333,7 +334,7 @@ fn every_flag_and_key_is_documented() {
     let directory = TempDir::new().expect("a temporary directory");
     let page = Page::read("docs/configuration.md").text;
     let mut names = BTreeSet::new();
-    for command in ["run", "serve", "files grep", "files glob", "docs", "types", "component"] {
+    for command in ["run", "serve", "files grep", "files glob", "docs", "types", "component", "init", "install", "completions", "man"] {
         let help = output_of(directory.path(), &format!("toolscript {command} --help"));
         let flags = help.split_whitespace().filter(|word| word.starts_with("--"));
         names.extend(flags.map(|flag| format!("`{}", flag.trim_end_matches([',', ';', ']']))));

@@ -6,12 +6,15 @@ mod docs;
 mod documentation;
 mod examples;
 mod files;
+mod init;
+mod install;
 mod isolation;
 mod modules;
 #[cfg(target_os = "linux")]
 mod progress;
 #[cfg(unix)]
 mod protected_configuration;
+mod reference;
 mod run;
 mod rust_examples;
 #[cfg(target_os = "linux")]

@@ -54,10 +54,17 @@ fn words_after_the_file_belong_to_the_script_unless_they_are_options_of_run() {
         (&["-e", "return {...}", "a", "-b"], r#"["a","-b"]"#),
         (&["-ereturn {...}", "-"], r#"["-"]"#),
         (&["-e", "return {...}", "--", "--x"], r#"["--x"]"#),
+        (&["all.luau", "--name", "x", "-v"], r#"["--name","x","-v"]"#),
+        (&["all.luau", "-1", "-0.5", "-e", "-h", "-"], r#"["-1","-0.5","-e","-h","-"]"#),
+        (&["--no-io", "all.luau", "--jsonx", "--fuell=1", "-", ""], r#"["--jsonx","--fuell=1","-",""]"#),
     ] {
         let output = toolscript(&directory, &[&["run"], arguments].concat()).output().expect("output");
         assert_eq!((text(&output.stdout), text(&output.stderr)), (format!("{result}\n").as_str(), ""), "{arguments:?}");
     }
+    let mut child =
+        toolscript(&directory, &["run", "-", "a", "-1"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a process");
+    child.stdin.take().expect("a pipe").write_all(b"return {...}").expect("the script is sent");
+    assert_eq!(text(&child.wait_with_output().expect("output").stdout), "[\"a\",\"-1\"]\n");
 }
 
 #[test]
@@ -114,6 +121,22 @@ fn an_error_names_the_file_and_shows_the_line() {
     let message =
         "error: report.luau:2:11: Expected 'then' when parsing if statement, got 'the'\n  2 | if x == 1 the\n    |           ^^^\n";
     assert_eq!((text(&output.stdout), text(&output.stderr)), ("", message));
+    for (script, message) in [
+        // The token occurs more than once.
+        ("local y = = 3", "1:11: Expected identifier when parsing expression, got '='\n  1 | local y = = 3\n    |           ^\n"),
+        // A byte order mark, a character of two bytes, and one of two columns.
+        (
+            "\u{feff}local s = 'ü漢' s s",
+            "1:16: Incomplete statement: expected assignment or a function call\n  1 | local s = 'ü漢' s s\n    |                 ^\n",
+        ),
+        ("local s = 'ü", "1:11: Malformed string; did you forget to finish it?\n  1 | local s = 'ü\n    |           ^\n"),
+        ("x = 'ü\0'", "1:7: unexpected NUL byte at column 7; write \\0 in a string instead\n"),
+    ] {
+        fs::write(directory.path().join("report.luau"), script).expect("a script");
+        let output = toolscript(&directory, &["run", "report.luau"]).output().expect("output");
+        assert!(text(&output.stderr).starts_with(&format!("error: report.luau:{message}")), "{}", text(&output.stderr));
+    }
+    fs::write(directory.path().join("report.luau"), "local x = 1\nif x == 1 the\nend\n").expect("a script");
     // The outcome for programs is unchanged.
     let output = toolscript(&directory, &["run", "--json", "report.luau"]).output().expect("output");
     let message = "script:2: Expected 'then' when parsing if statement, got 'the'";

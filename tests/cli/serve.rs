@@ -120,11 +120,11 @@ fn a_bare_port_listens_on_the_loopback_address() {
 
 #[test]
 fn a_server_starts_with_every_number_at_the_ends_of_its_range() {
-    let smallest = "[limits]\ntimeout = 0.001\nfuel = 1\nmemory = 4194304\nscript = 1\nlogs = 0\nresult = 0\ninline = 0\napi_calls = 0\nconcurrency = 1
+    let smallest = "[limits]\ntimeout = 0.001\nfuel = 1\nmemory = 4194304\nscript = 1\nlogs = 0\nresult = 0\ninline = 0\nresponse = 524288\napi_calls = 0\nconcurrency = 1
 queue = 0\ntenant_concurrency = 1\ntenant_queue = 0\ntenant_per_minute = 1\n[io]\nmax_bytes = 0\nmax_files = 0\ntenant_bytes = 0
 [server]\nconnections = 1\nheader_timeout = 0.001\nbody_timeout = 0.001\ndrain = 0\n";
     let largest = "[limits]\ntimeout = 86400\nfuel = 9223372036854775807\nmemory = 4294967296\nscript = 1073741824\nlogs = 1073741824\nresult = 1073741824
-inline = 1073741824\napi_calls = 1000000000\nconcurrency = 4096\nqueue = 1000000\ntenant_concurrency = 4096\ntenant_queue = 1000000
+inline = 1073741824\nresponse = 1073741824\napi_calls = 1000000000\nconcurrency = 4096\nqueue = 1000000\ntenant_concurrency = 4096\ntenant_queue = 1000000
 tenant_per_minute = 1000000\n[io]\nmax_bytes = 1125899906842624\nmax_files = 1000000000\ntenant_bytes = 1125899906842624
 [server]\nconnections = 1000000\nheader_timeout = 86400\nbody_timeout = 86400\ndrain = 86400\n";
     for config in [smallest, largest] {

@@ -1,6 +1,6 @@
 //! Command-line arguments: errors, help and version.
 
-use super::{rejected, run, text, toolscript};
+use super::{rejected, run, run_in, text, toolscript};
 use std::fs;
 use tempfile::TempDir;
 
@@ -93,4 +93,28 @@ fn reading_a_script_stops_at_the_size_limit() {
     rejected(&output, "the script large.luau is larger than 1 MiB; raise the limit with [limits] script in toolscript.toml");
     let output = toolscript(&directory, &["run", "/dev/zero"]).output().expect("output");
     rejected(&output, "the script /dev/zero is larger than 1 MiB; raise the limit with [limits] script in toolscript.toml");
+}
+
+#[test]
+fn reading_a_configuration_or_a_specification_stops_at_the_size_limit() {
+    let directory = TempDir::new().expect("a directory");
+    for name in ["large.toml", "large.yaml"] {
+        let sparse = fs::File::create(directory.path().join(name)).expect("a file");
+        sparse.set_len(1 << 30).expect("a sparse file");
+    }
+    for config in ["large.toml", "/dev/zero"] {
+        let output = toolscript(&directory, &["run", "-e", "return 1", "--config", config]).output().expect("output");
+        rejected(&output, &format!("can't read the configuration {config}: it is larger than 1 MiB"));
+    }
+    for spec in ["large.yaml", "/dev/zero"] {
+        let output = toolscript(&directory, &["run", "-e", "return 1", "--api", &format!("a={spec}")]).output().expect("output");
+        rejected(&output, &format!("can't load the API 'a': {spec}: the specification is larger than 33554432 bytes"));
+    }
+    let mut text = "# ".repeat(1 << 19);
+    fs::write(directory.path().join("toolscript.toml"), &text).expect("a configuration of the maximum size");
+    assert_eq!(run_in(&directory, &["run", "-e", "return 1"]), "1\n");
+    text.push('\n');
+    fs::write(directory.path().join("toolscript.toml"), &text).expect("a configuration");
+    let output = toolscript(&directory, &["run", "-e", "return 1"]).output().expect("output");
+    rejected(&output, "can't read the configuration toolscript.toml: it is larger than 1 MiB");
 }

@@ -312,3 +312,34 @@ async fn a_listing_that_does_not_fit_into_memory_can_be_caught() {
     // `print` makes one call. Both listings collect garbage and try again.
     assert_eq!(run.receipt.host_calls.count, 5);
 }
+
+#[tokio::test]
+async fn a_small_listing_needs_little_memory() {
+    let io_dir = IoDir::new().created();
+    for name in ["a", "b"] {
+        std::fs::write(io_dir.path().join(name), "").expect("a file");
+    }
+    // Fills the memory, then frees less than half a mebibyte of it. The second listing is in the deepest C call that Luau allows.
+    let source = "
+        local blocks = {}
+        pcall(function()
+            for i = 1, 1e6 do
+                blocks[i] = string.rep(tostring(i), 16000)
+            end
+        end)
+        for i = 1, 8 do
+            table.remove(blocks)
+        end
+        local names = io.list()
+        print(#blocks > 50, #blocks[#blocks], names[1], names[2])
+        blocks = nil
+        local function nested(depth)
+            local ok, found = pcall(string.gsub, 'x', 'x', function() return nested(depth + 1) end)
+            return ok and found or table.concat(io.list())
+        end
+        return nested(1)";
+    let mut options = io_dir.options();
+    options.limits = Limits::default().with_memory(16 << 20);
+    let run = run_with(source, options).await;
+    assert_eq!(outcome(&run), json!({ "result": "ab", "logs": ["true\t48000\ta\tb"], "files_touched": [] }));
+}

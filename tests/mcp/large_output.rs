@@ -170,3 +170,54 @@ fn read_file_returns_pages_of_the_same_size() {
     assert_eq!(page["structuredContent"]["truncated_by"], "bytes");
     assert_eq!(read(3)["content"][0]["text"], "     3\tthree\n");
 }
+
+#[test]
+fn a_response_is_limited_and_its_logs_and_files_are_still_reported() {
+    let directory = temp_directory_with_config("[limits]\ninline = 0\nresponse = 524288\n");
+    let mut wire = Wire::start(directory.path(), &[]);
+    // The result with its quotes, once as JSON and once as text with escaped quotes, and an empty list of files.
+    let largest = (524_288 - 2 * 2 - 2) / 2 - 2;
+    let whole = wire.run(&format!("return ('a'):rep({largest})"));
+    assert_eq!(whole["structuredContent"]["result"].as_str().map(str::len), Some(largest));
+    assert!((524_288..526_000).contains(&whole.to_string().len()), "{}", whole.to_string().len());
+
+    let failed = wire.run(&format!("print('before') io.open('kept.txt', 'w'):write('kept'):close() return ('a'):rep({largest} + 1)"));
+    let message = "the response would have 524404 bytes; at most 524288 are allowed: return less, write it to a file, or raise [limits] \
+                   response";
+    let outcome = json!({
+        "error": { "kind": "result", "message": message },
+        "logs": ["before"],
+        "files_touched": [{ "name": "kept.txt", "op": "write", "bytes": 4 }],
+    });
+    assert_eq!((&failed["structuredContent"], &failed["isError"]), (&outcome, &json!(true)));
+    assert_eq!(failed["content"][0]["text"], format!("Script execution error: {message}"));
+}
+
+#[test]
+fn a_log_that_does_not_fit_into_a_response_is_saved_and_the_result_is_kept() {
+    let directory = temp_directory_with_config("[limits]\ninline = 0\nresponse = 524288\n");
+    let mut wire = Wire::start(directory.path(), &[]);
+    // Each character takes six bytes as JSON, and seven in the text.
+    let response = wire.run("for n = 1, 9 do print(('\\1'):rep(100000)) end return ('a'):rep(100000)");
+    let outcome = &response["structuredContent"];
+    assert_eq!((outcome["result"].as_str().map(str::len), &outcome["truncated"]), (Some(100_000), &json!(["logs"])));
+    let file = outcome["outputs"]["logs"].as_str().expect("a file");
+    let log = fs::read_to_string(directory.path().join("toolscript-files").join(file)).expect("the file");
+    assert!(log == vec!["\u{1}".repeat(100_000); 9].join("\n"));
+    assert!(response.to_string().len() < 524_288, "{}", response.to_string().len());
+    // Both the result and the log are too large.
+    let failed = wire.run("for n = 1, 9 do print(('\\1'):rep(100000)) end return ('a'):rep(200000)");
+    assert_eq!(failed["structuredContent"]["error"]["kind"], "result");
+    assert_eq!(failed["structuredContent"]["truncated"], json!(["logs"]));
+}
+
+#[test]
+fn a_large_inline_limit_does_not_exceed_that_of_a_response() {
+    let directory = temp_directory_with_config("[limits]\ninline = 1048576\nresponse = 524288\n");
+    let mut wire = Wire::start(directory.path(), &[]);
+    let response = wire.run("for n = 1, 9 do print(('\\1'):rep(100000)) end return ('\"'):rep(500000)");
+    assert_eq!(response["structuredContent"]["truncated"], json!(["result", "logs"]));
+    assert_eq!(response["isError"], false);
+    assert!(response.to_string().len() < 524_288, "{}", response.to_string().len());
+    assert_eq!(saved(&directory).len(), 2);
+}

@@ -17,6 +17,8 @@ mod http;
 #[cfg(target_os = "linux")]
 mod large_output;
 #[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
 mod mounted;
 #[cfg(target_os = "linux")]
 mod notifications;
@@ -26,6 +28,8 @@ mod prompts;
 mod resources;
 #[cfg(target_os = "linux")]
 mod resumption;
+#[cfg(target_os = "linux")]
+mod session_notifications;
 #[cfg(target_os = "linux")]
 mod stdio;
 #[cfg(target_os = "linux")]

@@ -243,6 +243,60 @@ async fn the_disk_limit_of_a_tenant_holds_and_is_counted_again_at_startup() {
 }
 
 #[tokio::test]
+async fn a_tenant_with_many_files_is_counted_in_the_background_and_delays_no_other() {
+    let keys = KeyServer::start().await;
+    let config = "[io]\ntenant_bytes = 102400000\n";
+    let (directory, server) = start(&keys, config).await;
+    let (alice, eve) = (keys.token("alice"), keys.token("eve"));
+    server.client().with_token(&eve).result("io.open('started', 'w'):close()").await;
+    let names = tenant_directories(directory.path());
+    drop(server);
+    let many = directory.path().join("files").join(&names[0]).join("many");
+    fs::create_dir(&many).expect("a directory");
+    // A file can have at most 65,000 links.
+    for group in 0..10 {
+        fs::write(many.join(format!("{group}-0")), "").expect("a file");
+        for number in 1..10_000 {
+            fs::hard_link(many.join(format!("{group}-0")), many.join(format!("{group}-{number}"))).expect("a link");
+        }
+    }
+
+    let server = start_in(directory.path(), &keys);
+    let mut eve = server.client().with_token(&eve);
+    let writing = eve.run("io.open('one more', 'w')");
+    let other = async {
+        let mut alice = server.client().with_token(&alice);
+        for _ in 0..10 {
+            assert_eq!(alice.result("io.open('f', 'w'):write('x'):close() return 1").await, 1);
+        }
+    };
+    let (failed, ()) = tokio::join!(writing, other);
+    // Without a complete count, there would be space.
+    let full = "disk quota exceeded (102400000 bytes for all files)";
+    assert!(failed["structuredContent"]["error"]["message"].as_str().expect("a message").ends_with(full), "{failed}");
+}
+
+#[tokio::test]
+async fn large_responses_of_one_tenant_wait_for_each_other_and_arrive_completely() {
+    let keys = KeyServer::start().await;
+    let (_directory, server) = start(&keys, "[limits]\ninline = 0\n").await;
+    let (alice, eve) = (keys.token("alice"), keys.token("eve"));
+    let tasks: Vec<_> = (0..8)
+        .map(|_| {
+            let mut eve = server.client().with_token(&eve);
+            tokio::spawn(async move { eve.result("return string.rep('\"', 2^19 - 1)").await })
+        })
+        .collect();
+    let mut alice = server.client().with_token(&alice);
+    for _ in 0..10 {
+        assert_eq!(alice.result("return 1").await, 1);
+    }
+    for task in tasks {
+        assert!(task.await.expect("a result") == "\"".repeat((1 << 19) - 1).as_str());
+    }
+}
+
+#[tokio::test]
 async fn scripts_and_metrics_reveal_nothing_about_tokens_or_the_host() {
     let keys = KeyServer::start().await;
     let (directory, server) = start(&keys, "").await;

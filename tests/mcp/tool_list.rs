@@ -85,8 +85,8 @@ fn the_description_explains_answers_of_mcp_tools_if_there_are_any() {
     let description = list["tools"][0]["description"].as_str().expect("a string");
     for words in [
         "A tool of an MCP server takes one table and returns its structured content (the value of result alone, if the schema has \
-         nothing else), otherwise its text as a string (json.decode it if it is JSON), an image as {mime_type, data} with its bytes, \
-         several blocks as a list. Its err.status is nil.",
+         nothing else), otherwise its text as a string (already decoded if it is JSON and the tool has an output schema, else \
+         json.decode it), an image as {mime_type, data} with its bytes, several blocks as a list. Its err.status is nil.",
         "\n- sdk.inner: toolscript",
         "Each run starts fresh.\n",
         "File access is disabled.",
@@ -94,6 +94,10 @@ fn the_description_explains_answers_of_mcp_tools_if_there_are_any() {
         assert!(description.contains(words), "{words}: {description}");
     }
     assert!(!description.contains("require("), "{description}");
+    // google-genai rejects it, also in the tools for functions.
+    for tool in list["tools"].as_array().expect("tools") {
+        assert!(!tool["inputSchema"].to_string().contains("additionalProperties"), "{tool}");
+    }
 }
 
 #[test]

@@ -188,6 +188,7 @@ fn an_invalid_specification_is_reported_with_the_place() {
     for (spec, reason) in [
         ("swagger: '2.0'", "Swagger 2 is not supported; convert the specification to OpenAPI 3"),
         ("openapi: 3.2.0", "OpenAPI 3.2.0 is not supported; use 3.0 or 3.1"),
+        ("openapi: \"4\\n\\e[31m\"", "OpenAPI 4\\n\\u{1b}[31m is not supported; use 3.0 or 3.1"),
         ("openapi: 2", "the `openapi` version is missing; is this an OpenAPI specification?"),
         ("{ \"openapi\": \"3.1.0\" ", "invalid JSON: EOF while parsing an object at line 1 column 21"),
         ("openapi: 3.1.0\npaths: {}", "the specification has no server; set base_url"),

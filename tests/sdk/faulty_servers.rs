@@ -2,6 +2,7 @@
 
 use crate::support::{
     api_server::{directory_with, message, outcome, result, toolscript},
+    compressing_server::CompressingServer,
     outcome as outcome_of, run_with,
     upstream_server::program,
 };
@@ -50,6 +51,33 @@ fn a_response_that_is_too_large_is_an_error_at_once() {
     // The connection still works.
     let script = format!("local ok = pcall(sdk.up.early_id, {{ bytes = {} }}) return ok, sdk.up.early_id{{ bytes = 3 }}", 30 << 20);
     assert_eq!(result(&directory, &script), json!([false, "xxx"]));
+}
+
+#[test]
+fn compressed_responses_over_http_are_decoded_and_bounded() {
+    let server = CompressingServer::start();
+    for path in ["json", "sse"] {
+        let directory = server.directory(path);
+        for (how, error) in [
+            ("zstd", "the response has the content encoding 'zstd', which is not supported"),
+            ("broken", "the server sent a response that can't be decoded"),
+            // The limit counts decoded bytes.
+            ("bomb", "the response is too large: at most 8388608 bytes are allowed at once"),
+            ("endless", "the response is too large: at most 8388608 bytes are allowed at once"),
+        ] {
+            // The connection is used before and after.
+            let script = format!(
+                "local first = sdk.up.get{{ how = 'gzip' }}
+                 local _, failed = pcall(sdk.up.get, {{ how = '{how}' }})
+                 return first, tostring(failed), sdk.up.get()"
+            );
+            assert_eq!(result(&directory, &script), json!(["hello", format!("up.get: {error}"), "hello"]), "{path}: {how}");
+        }
+    }
+    let directory = server.directory("zstd");
+    let output = toolscript(directory.path(), &["run", "--json", "-e", "return 1"]).output().expect("toolscript runs");
+    let note = "note: the MCP server 'up' is down: the response has the content encoding 'zstd', which is not supported";
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with(note), "{output:?}");
 }
 
 /// Lets a server start when the script prints a line.

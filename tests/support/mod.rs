@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 pub mod api_server;
 #[cfg(target_os = "linux")]
+pub mod compressing_server;
+#[cfg(target_os = "linux")]
 pub mod http_server;
 #[cfg(target_os = "linux")]
 pub mod key_server;

@@ -29,7 +29,16 @@ pub fn send_signal(process: u32, name: &str) {
 
 /// Returns the peak memory of a process in bytes.
 pub fn peak_memory(process: u32) -> u64 {
+    memory(process, "VmHWM:")
+}
+
+/// Returns the resident memory of a process in bytes.
+pub fn resident_memory(process: u32) -> u64 {
+    memory(process, "VmRSS:")
+}
+
+fn memory(process: u32, key: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).expect("status");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line");
+    let line = status.lines().find_map(|line| line.strip_prefix(key)).expect("a line");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
 }

@@ -9,13 +9,20 @@
 #include "ldo.h"
 #include "lualib.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+
+// The end of the C stack, which grows towards it. The linker defines it.
+extern "C" char __stack_low;
 
 namespace
 {
 
 // The size of a list of 100,000 names, the maximum of the host, without the names.
 constexpr size_t kMaxListSize = 100'000 * sizeof(guest_string_t);
+
+// The part of the C stack that calls need while it contains a list.
+constexpr size_t kStackReserve = 64 * 1024;
 
 // Parses `r`, `w` or `a`, followed by `+` and `b` in any order.
 OpenMode to_mode(lua_State* L, int index)
@@ -70,6 +77,13 @@ int io_type(lua_State* L)
     return 1;
 }
 
+// Returns true if the C stack has room for a list. A script can use up much of it with nested calls.
+bool stack_has_room()
+{
+    uintptr_t low = reinterpret_cast<uintptr_t>(&__stack_low);
+    return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - low > kMaxListSize + kStackReserve;
+}
+
 // The names that the host returns, or its error. The destructor also runs when a Luau error unwinds the stack.
 struct Listing
 {
@@ -77,27 +91,34 @@ struct Listing
     toolscript_sandbox_io_error_t error;
     bool succeeded;
     bool is_complete;
+    const void* memory; // for the list without its strings
 
-    Listing(lua_State* L, guest_list_u8_t path)
+    Listing(void* memory, guest_list_u8_t path)
+        : memory(memory)
     {
-        StringListReceiver receiver(L, kMaxListSize);
+        StringListReceiver receiver(memory, kMaxListSize);
         succeeded = toolscript_sandbox_io_list(&path, &names, &error);
         is_complete = receiver.is_complete();
     }
 
     ~Listing()
     {
-        if (is_complete)
-            succeeded ? guest_list_string_free(&names) : toolscript_sandbox_io_error_free(&error);
-        else if (succeeded)
-            free_incomplete_names();
+        if (succeeded)
+            free_names();
+        else if (is_complete)
+            toolscript_sandbox_io_error_free(&error);
     }
 
-    void free_incomplete_names()
+    void free_names()
     {
+        // The WASI command, for example, allocates the list itself.
+        if (names.ptr != memory && is_complete)
+            return guest_list_string_free(&names);
         for (size_t index = 0; index < names.len; index++)
-            free_received_string(names.ptr[index].ptr);
-        free(names.ptr);
+            if (names.ptr[index].len > 0)
+                free_received_string(names.ptr[index].ptr);
+        if (names.ptr != memory && names.len > 0)
+            free(names.ptr);
     }
 
     Listing(const Listing&) = delete;
@@ -105,9 +126,9 @@ struct Listing
 };
 
 // Pushes a list of names, or the results of an error. Returns the number of pushed values, or -1 if there was no memory for the names.
-int push_names(lua_State* L, guest_list_u8_t path)
+int push_names(lua_State* L, void* memory, guest_list_u8_t path)
 {
-    Listing listing(L, path);
+    Listing listing(memory, path);
     if (!listing.is_complete)
         return -1;
     if (!listing.succeeded)
@@ -122,6 +143,27 @@ int push_names(lua_State* L, guest_list_u8_t path)
     return 1;
 }
 
+// Collects garbage and tries again if there is no memory for the names: the host cannot start a collection when it allocates them.
+int push_names_or_throw(lua_State* L, void* memory, guest_list_u8_t path)
+{
+    int count = push_names(L, memory, path);
+    if (count < 0)
+    {
+        lua_gc(L, LUA_GCCOLLECT, 0);
+        count = push_names(L, memory, path);
+    }
+    if (count < 0)
+        luaD_throw(L, LUA_ERRMEM);
+    return count;
+}
+
+// Reserves the list on the C stack, where it takes no memory of the script.
+[[gnu::noinline]] int push_names_on_stack(lua_State* L, guest_list_u8_t path)
+{
+    alignas(guest_string_t) char memory[kMaxListSize];
+    return push_names_or_throw(L, memory, path);
+}
+
 int io_list(lua_State* L)
 {
     size_t size = 1;
@@ -131,16 +173,11 @@ int io_list(lua_State* L)
         path = ".";
         size = 1;
     }
-    int count = push_names(L, borrow_bytes(path, size));
-    if (count < 0)
-    {
-        // The host cannot start a collection when it allocates the names.
-        lua_gc(L, LUA_GCCOLLECT, 0);
-        count = push_names(L, borrow_bytes(path, size));
-    }
-    if (count < 0)
-        luaD_throw(L, LUA_ERRMEM);
-    return count;
+    if (stack_has_room())
+        return push_names_on_stack(L, borrow_bytes(path, size));
+    // Garbage of the VM, so that an error does not leak it.
+    void* memory = lua_newuserdata(L, kMaxListSize);
+    return push_names_or_throw(L, memory, borrow_bytes(path, size));
 }
 
 int io_exists(lua_State* L)

@@ -49,6 +49,9 @@ struct TextBuffer
 
     void add(const char* from, size_t count)
     {
+        // `memcpy` does not allow null, which an empty buffer is.
+        if (count == 0)
+            return;
         reserve(count);
         memcpy(data + size, from, count);
         size += count;

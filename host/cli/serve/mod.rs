@@ -75,6 +75,9 @@ pub fn serve(arguments: &Arguments, is_from_command_line: impl Fn(&str) -> bool)
     if let Some(bytes) = config.limits.inline() {
         server = server.inline_limit(bytes);
     }
+    if let Some(bytes) = config.limits.response() {
+        server = server.response_limit(bytes);
+    }
     if let Some(io) = io {
         server = server.io(io);
     }

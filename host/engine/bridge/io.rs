@@ -1,10 +1,10 @@
 //! `toolscript:sandbox/io`: the files of a run.
 
 use super::{Completed, MeteredState, begin_call, define_blocking, run_blocking, yield_now};
-use crate::files::{FileError, FileSession, MAX_BLOCK, MAX_NAMES, MAX_PATH, OpenMode, Whence};
+use crate::files::{FileError, FileSession, Files, MAX_BLOCK, MAX_NAMES, MAX_PATH, OpenMode, Whence};
 use wasmtime::{
     StoreContextMut,
-    component::{ComponentType, Linker, Lower, Resource, ResourceType, WasmList},
+    component::{ComponentNamedList, ComponentType, Lift, Linker, LinkerInstance, Lower, Resource, ResourceType, WasmList},
 };
 
 /// Cost of a listed name in addition to its bytes, because the host reads and sorts the names.
@@ -83,7 +83,8 @@ pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Resul
     define_blocking(&mut io, "[method]file.seek", |store, (file, whence, offset): (Resource<File>, Whence, i64)| {
         with_session(store, move |session| session.seek(file.rep(), whence, offset), no_bytes)
     })?;
-    define_blocking(&mut io, "open", |store, (path, mode): (WasmList<u8>, OpenMode)| {
+    let writes = |(_, mode): &(WasmList<u8>, OpenMode)| mode.writes();
+    define_change(&mut io, "open", writes, |store, (path, mode): (WasmList<u8>, OpenMode)| {
         let path = copy_path(store, &path);
         let open = move |session: &FileSession| {
             let (handle, allowance) = session.open(&path?, mode)?;
@@ -99,17 +100,57 @@ pub fn add_to_linker<T: MeteredState>(linker: &mut Linker<T>) -> wasmtime::Resul
         let path = copy_path(store, &path);
         with_session(store, move |session| session.exists(&path?), no_bytes)
     })?;
-    define_blocking(&mut io, "rename", |store, (old, new): (WasmList<u8>, WasmList<u8>)| {
-        let paths = copy_path(store, &old).and_then(|old| Ok((old, copy_path(store, &new)?)));
-        let rename = move |session: &FileSession| {
-            let (old, new) = paths?;
-            session.rename(&old, &new)
-        };
-        with_session(store, rename, no_bytes)
-    })?;
-    define_blocking(&mut io, "remove", |store, (path,): (WasmList<u8>,)| {
-        let path = copy_path(store, &path);
-        with_session(store, move |session| session.remove(&path?), no_bytes)
+    define_change(
+        &mut io,
+        "rename",
+        |_| true,
+        |store, (old, new): (WasmList<u8>, WasmList<u8>)| {
+            let paths = copy_path(store, &old).and_then(|old| Ok((old, copy_path(store, &new)?)));
+            let rename = move |session: &FileSession| {
+                let (old, new) = paths?;
+                session.rename(&old, &new)
+            };
+            with_session(store, rename, no_bytes)
+        },
+    )?;
+    define_change(
+        &mut io,
+        "remove",
+        |_| true,
+        |store, (path,): (WasmList<u8>,)| {
+            let path = copy_path(store, &path);
+            with_session(store, move |session| session.remove(&path?), no_bytes)
+        },
+    )
+}
+
+/// Defines an import that changes files if `changes` returns `true`. It then waits until the disk usage of the directory is known, which
+/// blocks no thread.
+fn define_change<T: MeteredState, Arguments, Work, R>(
+    io: &mut LinkerInstance<'_, T>,
+    name: &str,
+    changes: impl Fn(&Arguments) -> bool + Copy + Send + Sync + 'static,
+    prepare: impl Fn(&StoreContextMut<'_, T>, Arguments) -> Work + Copy + Send + Sync + 'static,
+) -> wasmtime::Result<()>
+where
+    Arguments: ComponentNamedList + Lift + Send + 'static,
+    Work: FnOnce() -> Completed<IoResults<R>> + Send + 'static,
+    IoResults<R>: ComponentNamedList + Lower + Send + 'static,
+{
+    io.func_wrap_async(name, move |mut store, arguments| {
+        Box::new(async move {
+            let started = begin_call(&mut store).await?;
+            let files = store.data().as_ref().files.as_ref().map(FileSession::files).filter(Files::is_being_counted);
+            if let Some(files) = files.filter(|_| changes(&arguments)) {
+                store.data_mut().as_mut().waits_for_count = true;
+                files.counted().await;
+                store.data_mut().as_mut().waits_for_count = false;
+            }
+            let work = prepare(&store, arguments);
+            let Completed { results, bytes } = run_blocking(&store, work).await?;
+            T::end_call(&mut store, started.elapsed(), bytes)?;
+            Ok(results)
+        })
     })
 }
 

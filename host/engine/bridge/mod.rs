@@ -37,12 +37,14 @@ pub(crate) struct ImportState {
     pub files: Option<FileSession>,
     pub functions: Option<RunFunctions>,
     pub file_io: FileIo,
+    /// The script waits until the files of its directory are counted.
+    pub waits_for_count: bool,
     clocks: clocks::Clocks,
 }
 
 impl ImportState {
     pub fn new(log: LogBuffer, files: Option<FileSession>, functions: Option<RunFunctions>, file_io: FileIo) -> Self {
-        Self { log, files, functions, file_io, clocks: clocks::Clocks::default() }
+        Self { log, files, functions, file_io, waits_for_count: false, clocks: clocks::Clocks::default() }
     }
 }
 

@@ -85,7 +85,7 @@ pub struct ResponseBudget {
 }
 
 impl ResponseBudget {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { remaining: Arc::new(AtomicUsize::new(MAX_RESPONSE)) }
     }
 

@@ -82,6 +82,12 @@ impl Authenticator {
         Ok(Self { settings, keys })
     }
 
+    /// Sets the keys, which are then not fetched.
+    #[cfg(feature = "fuzzing")]
+    pub fn set_keys(&self, keys: std::sync::Arc<[jsonwebtoken::jwk::Jwk]>) {
+        self.keys.set(keys);
+    }
+
     pub fn settings(&self) -> &AuthSettings {
         &self.settings
     }

@@ -117,6 +117,12 @@ impl SigningKeys {
         cached.filter(|cached| cached.fetched.elapsed() < MAX_AGE)
     }
 
+    /// Caches keys as if they were fetched now.
+    pub fn set(&self, keys: Arc<[Jwk]>) {
+        let cached = CachedKeys { keys, fetched: Instant::now() };
+        *self.shared.cached.write().unwrap_or_else(PoisonError::into_inner) = Some(cached);
+    }
+
     /// Fetches the keys, unless another task fetched them after `seen` or shortly before.
     async fn refresh(&self, seen: Option<Instant>) {
         let mut last_fetch = self.shared.last_fetch.lock().await;
@@ -126,10 +132,7 @@ impl SigningKeys {
         }
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.shared.fetch()).await;
         match fetched.unwrap_or(Err(FetchError::Timeout)) {
-            Ok(keys) => {
-                let cached = CachedKeys { keys, fetched: Instant::now() };
-                *self.shared.cached.write().unwrap_or_else(PoisonError::into_inner) = Some(cached);
-            }
+            Ok(keys) => self.set(keys),
             Err(error) => tracing::error!("can't fetch the keys of the authorization server: {}", chain(&error)),
         }
         // Set after a failure too, so that the tasks that waited for this fetch do not repeat it.

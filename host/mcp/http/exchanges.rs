@@ -11,7 +11,7 @@ use rmcp::{
     transport::streamable_http_server::session::ServerSseMessage,
 };
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -19,7 +19,7 @@ use std::{
     task::{Context, Poll},
     time::Duration,
 };
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// The time for which the response of a finished request is kept.
@@ -79,7 +79,7 @@ struct Inner {
 struct Exchange {
     number: u64,
     request: RequestId,
-    notifications: Mutex<mpsc::Receiver<ServerNotification>>,
+    notifications: Mutex<Notifications>,
     response: Mutex<Response>,
     /// Cancelled when the response has arrived, or can't arrive any more.
     finished: CancellationToken,
@@ -89,6 +89,13 @@ struct Exchange {
     replaced: Mutex<CancellationToken>,
     /// The number of connections that have not received the response.
     connections: AtomicUsize,
+}
+
+/// The notifications that no connection has received.
+enum Notifications {
+    Running(mpsc::Receiver<ServerNotification>),
+    /// Without the channel, which needs some KiB even if it is empty.
+    Finished(VecDeque<ServerNotification>),
 }
 
 enum Response {
@@ -136,14 +143,14 @@ impl Exchanges {
         Arc::new(Self { inner: Mutex::default(), kept_bytes, closed })
     }
 
-    /// Registers a request and returns the stream of its events. `responses` is the channel of rmcp for its response.
+    /// Registers a request and returns the stream of its events. `response` receives nothing if the request is cancelled.
     ///
     /// A client that is not `resumable` receives no event without a message, and its response is not kept.
     pub fn start(
         self: &Arc<Self>,
         request: RequestId,
         notifications: mpsc::Receiver<ServerNotification>,
-        responses: mpsc::Receiver<ServerSseMessage>,
+        response: oneshot::Receiver<ServerJsonRpcMessage>,
         resumable: bool,
     ) -> impl Stream<Item = ServerSseMessage> + Send + Sync + use<> {
         let mut inner = self.lock();
@@ -152,7 +159,7 @@ impl Exchanges {
         let exchange = Arc::new(Exchange {
             number,
             request,
-            notifications: Mutex::new(notifications),
+            notifications: Mutex::new(Notifications::Running(notifications)),
             response: Mutex::new(Response::Pending),
             finished: CancellationToken::new(),
             removed: self.closed.child_token(),
@@ -163,7 +170,7 @@ impl Exchanges {
             inner.exchanges.insert(number, Arc::clone(&exchange));
         }
         drop(inner);
-        tokio::spawn(Arc::clone(self).receive(Arc::clone(&exchange), responses, resumable));
+        tokio::spawn(Arc::clone(self).receive(Arc::clone(&exchange), response, resumable));
         Connection::new(Arc::clone(self), exchange).events(resumable)
     }
 
@@ -180,16 +187,16 @@ impl Exchanges {
     }
 
     /// Waits for the response of a request, whether or not its client is connected, and keeps it for some time.
-    async fn receive(self: Arc<Self>, exchange: Arc<Exchange>, mut responses: mpsc::Receiver<ServerSseMessage>, resumable: bool) {
-        let mut response = None;
-        while let Some(event) = responses.recv().await {
-            response = event.message.or(response);
-        }
+    async fn receive(self: Arc<Self>, exchange: Arc<Exchange>, response: oneshot::Receiver<ServerJsonRpcMessage>, resumable: bool) {
+        let response = response.await.ok();
         let keep = resumable && response.is_some();
         *exchange.lock() = match response {
-            Some(message) => Response::Kept { bytes: response_size::of(&message), message, permit: None },
+            Some(message) => {
+                Response::Kept { bytes: response_size::of(&message, MAX_KEPT_BYTES), message: Arc::new(message), permit: None }
+            }
             None => Response::None,
         };
+        exchange.close_notifications();
         exchange.finished.cancel();
         if keep {
             self.drop_responses();
@@ -248,8 +255,24 @@ impl Exchange {
         !matches!(&self.request, RequestId::String(id) if id.len() > MAX_REMEMBERED_ID)
     }
 
+    fn notifications(&self) -> MutexGuard<'_, Notifications> {
+        self.notifications.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn poll_notification(&self, context: &mut Context<'_>) -> Poll<Option<ServerNotification>> {
-        self.notifications.lock().unwrap_or_else(PoisonError::into_inner).poll_recv(context)
+        match &mut *self.notifications() {
+            Notifications::Running(receiver) => receiver.poll_recv(context),
+            Notifications::Finished(remaining) => Poll::Ready(remaining.pop_front()),
+        }
+    }
+
+    /// Drops the channel for notifications, and keeps those that no connection has received.
+    fn close_notifications(&self) {
+        let mut notifications = self.notifications();
+        if let Notifications::Running(receiver) = &mut *notifications {
+            let remaining = std::iter::from_fn(|| receiver.try_recv().ok()).collect();
+            *notifications = Notifications::Finished(remaining);
+        }
     }
 
     /// Returns the event with the response, or `None` if there is no response.

@@ -13,6 +13,7 @@ mod options;
 mod rejection_log;
 mod request_body;
 mod router;
+mod session_transport;
 mod sessions;
 mod tenant_services;
 

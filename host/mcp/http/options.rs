@@ -107,7 +107,7 @@ impl HttpOptions {
     }
 
     /// Sets the time after which an unused session is ended, in addition to the timeout of a run. Its client then gets 404 and has to
-    /// initialize a new one. An unused session needs about 60 KiB of memory.
+    /// initialize a new one. An unused session needs about 2 KiB of memory, and the responses that are kept for its client.
     #[must_use]
     pub fn with_session_idle_timeout(mut self, timeout: Duration) -> Self {
         self.session_idle_timeout = timeout;

@@ -3,7 +3,7 @@
 use super::{
     guarded_body::GuardedBody,
     host_check::HostCheck,
-    offload::{self, OffloadedBody},
+    offload::{self, Offload, OffloadedBody},
     rejection_log::RejectionLog,
     request_body::BodyReader,
     tenant_services::{TenantService, TenantServices},
@@ -144,7 +144,8 @@ async fn handle_mcp(State(http): State<Arc<HttpState>>, request: Request) -> Res
     };
     let method = head.method.clone();
     let is_notification_stream = method == Method::GET && !head.headers.contains_key("last-event-id");
-    if method == Method::DELETE && !tenant.has_session(&head.headers) {
+    let session = tenant.session(&head.headers);
+    if method == Method::DELETE && session.is_none() {
         return (StatusCode::NOT_FOUND, "unknown session").into_response();
     }
     if method == Method::GET && !tenant.can_resume(&head.headers) {
@@ -154,13 +155,15 @@ async fn handle_mcp(State(http): State<Arc<HttpState>>, request: Request) -> Res
     }
     let is_json = head.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
     let large = LargeResponse::default();
-    if body.len() >= LARGE_REQUEST {
+    // A client that resumes a stream may receive a large response that is ready.
+    if body.len() >= LARGE_REQUEST || (method == Method::GET && !is_notification_stream) {
         large.announce();
     }
     head.extensions.insert(large.clone());
     let runtime = http.state.script_runtime.clone().unwrap_or_else(Handle::current);
+    let offload = Offload::new(runtime, Arc::clone(&tenant.response_slots));
     let (service, request) = (Arc::clone(&tenant), Request::from_parts(head, Full::new(body.clone())));
-    let response = match offload::run(async move { service.service.handle(request).await }, &large, &runtime).await {
+    let response = match offload::run(async move { service.service.handle(request).await }, &large, &offload).await {
         Ok(response) => response.map(Body::new),
         Err(error) => {
             tracing::error!(%error, "a request failed");
@@ -170,11 +173,15 @@ async fn handle_mcp(State(http): State<Arc<HttpState>>, request: Request) -> Res
     if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
         return invalid_message(&body);
     }
-    if method == Method::DELETE && response.status() == StatusCode::ACCEPTED {
-        // The session has ended, and some clients treat 202 as a failure.
+    if method == Method::DELETE
+        && response.status() == StatusCode::ACCEPTED
+        && let Some(session) = &session
+    {
+        tenant.end_session(session);
+        // Some clients treat 202 as a failure.
         return StatusCode::NO_CONTENT.into_response();
     }
-    let response = offload_events(response, large, runtime);
+    let response = response.map(|body| Body::new(OffloadedBody::new(body, large, offload)));
     guard_response(response, permit, stream_end(Arc::clone(&http.state), is_notification_stream, token_expires))
 }
 
@@ -236,11 +243,6 @@ fn invalid_message(body: &Bytes) -> Response {
     };
     let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } });
     (StatusCode::BAD_REQUEST, Json(error)).into_response()
-}
-
-/// Serializes the events of a response elsewhere, if they are announced as large.
-fn offload_events(response: Response, large: LargeResponse, runtime: Handle) -> Response {
-    if is_event_stream(&response) { response.map(|body| Body::new(OffloadedBody::new(body, large, runtime))) } else { response }
 }
 
 fn is_event_stream(response: &Response) -> bool {

@@ -10,7 +10,7 @@ use crate::{
 };
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::HeaderMap;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService, session::SessionId};
 use std::{
     collections::HashMap,
     fmt::Write as _,
@@ -55,14 +55,19 @@ pub struct TenantService {
     pub requests: Arc<Semaphore>,
     /// The permits for large bodies.
     pub large_bodies: Semaphore,
+    /// The slots for large responses.
+    pub response_slots: Arc<Semaphore>,
     sessions: Arc<Sessions>,
+    files: Option<Files>,
     max_requests: usize,
 }
 
 impl TenantService {
     pub fn new(tenant: Tenant, limits: ServiceLimits) -> Self {
+        let files = tenant.io.as_ref().map(|io| io.files.clone());
+        let response_slots = Arc::clone(&tenant.response_slots);
         let tenant = Arc::new(tenant);
-        let sessions = Arc::new(Sessions::new(limits.sessions, limits.session_idle_timeout, tenant.state.limits.timeout));
+        let sessions = Arc::new(Sessions::new(Arc::clone(&tenant), limits.sessions, limits.session_idle_timeout));
         let config = StreamableHttpServerConfig::default()
             // A response with one message is plain JSON, not an event stream.
             .with_json_response(true)
@@ -77,15 +82,22 @@ impl TenantService {
             service,
             requests: Arc::new(Semaphore::new(limits.requests)),
             large_bodies: Semaphore::new(limits.large_bodies),
+            response_slots,
             sessions,
+            files,
             max_requests: limits.requests,
         }
     }
 
-    /// Returns `true` if the session in the headers belongs to this tenant.
-    pub fn has_session(&self, headers: &HeaderMap) -> bool {
+    /// Returns the session in the headers, if it belongs to this tenant.
+    pub fn session(&self, headers: &HeaderMap) -> Option<SessionId> {
         let id = headers.get("mcp-session-id").and_then(|id| id.to_str().ok());
-        id.is_some_and(|id| self.sessions.contains(id))
+        id.filter(|id| self.sessions.contains(id)).map(Into::into)
+    }
+
+    /// Ends a session and its requests.
+    pub fn end_session(&self, id: &SessionId) {
+        self.sessions.remove(id);
     }
 
     /// Returns `true` unless the client wants to resume a stream that can't be resumed.
@@ -97,8 +109,13 @@ impl TenantService {
         }
     }
 
+    /// Returns `true` until the files of the tenant are counted. If it were removed then, the next request would start from the beginning.
+    fn is_being_counted(&self) -> bool {
+        self.files.as_ref().is_some_and(Files::is_being_counted)
+    }
+
     fn is_idle(&self) -> bool {
-        self.sessions.is_empty() && self.requests.available_permits() == self.max_requests
+        !self.is_being_counted() && self.sessions.is_empty() && self.requests.available_permits() == self.max_requests
     }
 }
 
@@ -195,13 +212,14 @@ impl TenantServices {
     }
 
     fn remove_idle(&self, entries: &mut Entries) {
+        let count = entries.tenants.len();
         entries.tenants.retain(|_, entry| {
             let is_busy = Arc::strong_count(&entry.service) > 1 || entry.service.get().is_some_and(|service| !service.is_idle());
             is_busy || entry.last_used.elapsed() < self.idle_timeout
         });
-        if entries.tenants.is_empty() {
-            // Returns the memory of the table.
-            entries.tenants = HashMap::new();
+        if entries.tenants.len() < count {
+            entries.tenants.shrink_to_fit();
+            self.state.unused_memory.release_soon();
         }
         self.count(entries);
     }
@@ -220,7 +238,7 @@ impl TenantServices {
             None => None,
             Some(io) => {
                 let (mut io, name, disk_bytes) = (io.clone(), name.to_owned(), self.tenant_limits.disk_bytes);
-                io.files = tokio::task::spawn_blocking(move || open_directory(&io.files, &name, disk_bytes)).await??;
+                io.files = self.state.spawn_blocking(move || open_directory(&io.files, &name, disk_bytes)).await??;
                 Some(io)
             }
         };
@@ -243,10 +261,10 @@ async fn sweep(services: Weak<TenantServices>, idle_timeout: Duration) {
     }
 }
 
-/// Opens the directory of a tenant and counts its files.
+/// Opens the directory of a tenant and counts its files, many of them in the background.
 fn open_directory(io_directory: &Files, name: &str, disk_bytes: u64) -> Result<Files, TenantError> {
     let files = io_directory.subdirectory(name).map_err(TenantError::Directory)?;
-    files.with_disk_quota(disk_bytes).map_err(TenantError::DiskUsage)
+    files.with_background_disk_quota(disk_bytes).map_err(TenantError::DiskUsage)
 }
 
 /// Returns the name of a tenant's directory: a hash that reveals nothing about the subject and is unique for issuer and subject.

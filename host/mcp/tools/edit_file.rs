@@ -1,6 +1,6 @@
 //! `edit_file`.
 
-use super::{FileTool, ToolOutput, count, define_destructive, prepare};
+use super::{FileJob, FileTool, ToolOutput, count, define_destructive, prepare};
 use crate::{engine::IoOptions, files::FileError, text::one_line};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,9 @@ pub const EDIT_FILE: FileTool = FileTool {
             "Replaces text in a file of the sandbox. `old` is literal and must occur exactly once, unless `all` is true.",
         )
     },
-    prepare: |arguments, _| prepare(arguments, |arguments: &EditArguments| arguments.old.len() + arguments.new.len(), edit),
+    prepare: |arguments, _| {
+        prepare(arguments, |arguments: &EditArguments| arguments.old.len() + arguments.new.len(), edit).map(FileJob::changing_files)
+    },
 };
 
 #[derive(Deserialize, JsonSchema)]

@@ -73,8 +73,8 @@ fn describe_apis(sdk: &Sdk, limits: &Limits) -> String {
     if sources.iter().any(|source| source.kind == SourceKind::Mcp) {
         text.push_str(
             " A tool of an MCP server takes one table and returns its structured content (the value of result alone, if the schema has \
-             nothing else), otherwise its text as a string (json.decode it if it is JSON), an image as {mime_type, data} with its bytes, \
-             several blocks as a list. Its err.status is nil.",
+             nothing else), otherwise its text as a string (already decoded if it is JSON and the tool has an output schema, else \
+             json.decode it), an image as {mime_type, data} with its bytes, several blocks as a list. Its err.status is nil.",
         );
     }
     text.push_str(" sdk.search(words) finds functions; sdk.docs(name) returns parameters and types.");

@@ -1,6 +1,6 @@
 //! `write_file`.
 
-use super::{FileTool, ToolOutput, count, define_destructive, prepare};
+use super::{FileJob, FileTool, ToolOutput, count, define_destructive, prepare};
 use crate::{
     engine::IoOptions,
     files::{FileError, WriteMode},
@@ -18,7 +18,7 @@ pub const WRITE_FILE: FileTool = FileTool {
             "Writes a text file in the sandbox and creates missing directories. `create` fails if the file exists.",
         )
     },
-    prepare: |arguments, _| prepare(arguments, |arguments: &WriteArguments| arguments.content.len(), write),
+    prepare: |arguments, _| prepare(arguments, |arguments: &WriteArguments| arguments.content.len(), write).map(FileJob::changing_files),
 };
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,6 +1,11 @@
 //! Connects to an upstream MCP server: starts a program, or opens an HTTP connection.
 
-use super::{handler::Handler, oversized_messages::OversizedMessages, process::ServerProcess};
+use super::{
+    handler::Handler,
+    http_client::{HttpClient, undecoded_reason},
+    oversized_messages::OversizedMessages,
+    process::ServerProcess,
+};
 use crate::sdk::{
     egress::{self, Egress},
     secret::Secret,
@@ -17,7 +22,10 @@ use std::{
     path::PathBuf,
     process::Stdio,
 };
-use tokio::process::Command;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    process::Command,
+};
 use url::Url;
 
 /// The environment variables that every program inherits. They contain no secrets.
@@ -95,10 +103,8 @@ impl Transport {
                 let (Some(input), Some(output)) = (child.stdout.take(), child.stdin.take()) else {
                     return Err(Failure::new("it can't be started", "no pipes"));
                 };
-                let input = OversizedMessages::new(input, MAX_MESSAGE);
-                let transport = AsyncRwTransport::<RoleClient, _, _>::new(input, output).with_max_line_length(MAX_MESSAGE);
                 let process = ServerProcess::new(child);
-                let running = handler.serve(transport).await.map_err(|error| failure(&error))?;
+                let running = connect_streams(handler, input, output, MAX_MESSAGE).await?;
                 Ok(Connection { running, process: Some(process) })
             }
             Self::Http { url, headers, secret: own, egress } => {
@@ -112,11 +118,9 @@ impl Transport {
                     headers.insert(AUTHORIZATION, value);
                 }
                 let http = egress.client().map_err(|error| Failure::new(error.clone(), error))?;
-                let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-                    .custom_headers(headers)
-                    .max_sse_event_size(MAX_MESSAGE)
-                    .reinit_on_expired_session(true);
-                let transport = StreamableHttpClientTransport::with_client(http, config);
+                let config =
+                    StreamableHttpClientTransportConfig::with_uri(url.as_str()).custom_headers(headers).reinit_on_expired_session(true);
+                let transport = StreamableHttpClientTransport::with_client(HttpClient::new(http, MAX_MESSAGE), config);
                 let running = handler.serve(transport).await.map_err(|error| failure(&error))?;
                 Ok(Connection { running, process: None })
             }
@@ -140,6 +144,18 @@ impl Transport {
     }
 }
 
+/// Connects to a server that writes one message per line.
+pub async fn connect_streams(
+    handler: Handler,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+    max_message: usize,
+) -> Result<RunningService<RoleClient, Handler>, Failure> {
+    let input = OversizedMessages::new(input, max_message);
+    let transport = AsyncRwTransport::<RoleClient, _, _>::new(input, output).with_max_line_length(max_message);
+    handler.serve(transport).await.map_err(|error| failure(&error))
+}
+
 fn failure(error: &ClientInitializeError) -> Failure {
     let public = match error {
         ClientInitializeError::TransportError { error, .. } if error.error.is::<io::Error>() => "it exited before it responded".into(),
@@ -147,6 +163,7 @@ fn failure(error: &ClientInitializeError) -> Failure {
             return Failure::permanent(format!("it {}", egress::public_reason(&*error.error)));
         }
         ClientInitializeError::TransportError { error, .. } => format!("it {}", egress::public_reason(&*error.error)),
+        ClientInitializeError::JsonRpcError(error) if let Some(reason) = undecoded_reason(error) => reason,
         ClientInitializeError::ConnectionClosed(_) => "it exited before it responded".into(),
         _ => "it does not speak a known version of MCP".into(),
     };

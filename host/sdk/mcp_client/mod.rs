@@ -5,7 +5,10 @@
 
 mod connect;
 mod content;
+#[cfg(feature = "fuzzing")]
+mod fuzzing;
 mod handler;
+mod http_client;
 mod oversized_messages;
 mod process;
 mod reconnect;

@@ -2,6 +2,7 @@
 
 use super::{
     connect::Failure,
+    http_client::undecoded_reason,
     oversized_messages::TOO_LARGE,
     tool::{UpstreamTool, is_read_only},
 };
@@ -85,6 +86,7 @@ async fn list_tools(peer: &Peer<RoleClient>) -> Result<ListedTools, Failure> {
             Ok(ServerResult::CustomResult(CustomResult(page))) => Page::read(page)?,
             Ok(_) => return Err(Failure::new("it does not list its tools", "the response is not a list of tools")),
             Err(ServiceError::McpError(error)) if error.code == TOO_LARGE => return Err(too_large()),
+            Err(ServiceError::McpError(error)) if let Some(reason) = undecoded_reason(&error) => return Err(Failure::new(reason, error)),
             // A server without tools may not implement the method.
             Err(ServiceError::McpError(_)) => break,
             Err(error) => return Err(Failure::new("it does not list its tools", error)),

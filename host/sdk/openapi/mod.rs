@@ -18,6 +18,13 @@ mod specification;
 
 pub use operation::Operation;
 
+/// Builds the request for an operation, and returns the URL of the server that it is for.
+#[cfg(feature = "fuzzing")]
+pub fn build_request(api: &Api, operation: &Operation, arguments: Vec<FunctionValue>) -> Result<(reqwest::Request, Url), String> {
+    let server = operation.server.as_ref().unwrap_or(&api.base_url).clone();
+    request::build(api, operation, arguments).map(|request| (request, server))
+}
+
 use super::{
     credential::CredentialKind,
     docs::summary,

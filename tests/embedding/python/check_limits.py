@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from expect import expect, temporary_io_dir
+from expect import CheckFailed, expect, temporary_io_dir
 from toolscript_host import Sandbox
 
 ENDLESS_SCRIPTS = (
@@ -26,5 +26,14 @@ def check_limits(sandbox: Sandbox) -> str:
         expect(outcome["files_touched"], [{"name": "f", "op": "write", "bytes": 1, "cut": True}], "report of a truncated file")
     outcome = sandbox.run("print(('x'):rep(2^20 + 1)) print(1)")
     expect((len(outcome["logs"]), outcome["truncated"]), (1, ["logs"]), "truncated logs")
+    expect(sandbox.run("return env")["result"], None, "no environment values")
+    outcome = sandbox.run("return env.NAME, table.isfrozen(env), env.PATH", environment={"NAME": "value", "EMPTY": ""})
+    expect(outcome["result"], ["value", True, None], "environment values")
+    try:
+        sandbox.run("return 1", environment={"NAME": "x" * (256 << 10)})
+    except ValueError as error:
+        expect(str(error), "the environment values are 262212 bytes; at most 262144 are allowed", "environment values that are too large")
+    else:
+        raise CheckFailed("environment values that are too large were accepted")
     expect(sandbox.run("return ('x'):rep(2^20)")["error"]["kind"], "result", "result that is too large")
     return "fuel stops endless loops, even inside pcall; logs and results are limited"

@@ -15,6 +15,9 @@ use program::{
 use std::time::Duration;
 use tempfile::TempDir;
 
+/// The imports of the hostile guest.
+const IMPORTS: &str = include_str!(concat!(env!("OUT_DIR"), "/hostile_guest.txt"));
+
 /// The only message that a guest can cause by violating the contract.
 const INTERNAL: &str = "the sandbox failed; the cause is in the host's log";
 
@@ -235,7 +238,13 @@ async fn results_that_violate_the_contract_are_rejected() {
     for words in [[2, 0, 0], [255, 0, 0], [0, MEMORY as u32, 1], [0, 1, MEMORY as u32], [0, u32::MAX, u32::MAX]] {
         host.reject("a wrong result", Program::new().store_words(RESULT, &words).return_pointer(RESULT)).await;
     }
-    for words in [[1, 4, 0, 0, 0, 0], [1, 255, 0, 0, 0, 0], [1, 0, 1, MEMORY as u32, 0, 0], [1, 0, 0, 0, u32::MAX, 2]] {
+    for words in [
+        [1, 4, 0, 0, 0, 0, 0],
+        [1, 255, 0, 0, 0, 0, 0],
+        [1, 0, 1, MEMORY as u32, 0, 0, 0],
+        [1, 0, 0, 0, u32::MAX, 2, 0],
+        [1, 0, 0, 0, 0, 0, 2],
+    ] {
         host.reject("a wrong failure", Program::new().store_words(RESULT, &words).return_pointer(RESULT)).await;
     }
     let large = Program::new().store_words(RESULT, &[0, 0, MEMORY as u32]).return_pointer(RESULT);

@@ -1,4 +1,4 @@
-//! Programs for the hostile guest. `guest/build/hostile_guest.rs` describes their instructions.
+//! Programs for the hostile guest. `guest/build/hostile_guest.rs` describes their instructions. The fuzz target `bridge` uses them, too.
 
 /// Addresses that programs use: texts, the area for the results of imports, counters, the result of the run, and a buffer.
 pub const TEXT: u64 = 1 << 10;
@@ -22,9 +22,8 @@ pub struct Import {
 
 /// Returns all imports, as the build derived them from the contract.
 pub fn imports() -> Vec<Import> {
-    let lines = include_str!(concat!(env!("OUT_DIR"), "/hostile_guest.txt")).lines();
     (0..)
-        .zip(lines)
+        .zip(super::IMPORTS.lines())
         .map(|(number, line)| {
             let mut words = line.split(' ');
             let interface = words.next().expect("an interface");
@@ -95,8 +94,11 @@ impl Program {
     }
 
     pub fn call(self, name: &str, arguments: &[Argument]) -> Self {
-        let import = import(name);
-        assert_eq!(import.parameters, arguments.len(), "parameters of {name}");
+        self.call_import(&import(name), arguments)
+    }
+
+    pub fn call_import(self, import: &Import, arguments: &[Argument]) -> Self {
+        assert_eq!(import.parameters, arguments.len(), "parameters of {}", import.name);
         let is_indirect = |argument: &Argument| u64::from(matches!(argument, Argument::At(_)));
         let indirect = (0..).zip(arguments).map(|(position, argument)| is_indirect(argument) << position).sum();
         let values: Vec<u64> = arguments.iter().map(|(Argument::Value(value) | Argument::At(value))| *value).collect();

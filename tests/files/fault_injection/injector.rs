@@ -94,9 +94,12 @@ impl Injector {
 impl Plan {
     /// Returns the error of a call, or `None` if it continues.
     fn error_of(&mut self, call: libc::seccomp_data) -> Option<i32> {
+        let number = libc::c_long::from(call.nr);
+        // The third argument of other calls is a length or a flag, which can have the value of an open descriptor.
+        let has_two_directories = RENAME.contains(&number) || LINK.contains(&number);
         let fits = !self.failed
-            && self.calls.contains(&libc::c_long::from(call.nr))
-            && [call.args[0], call.args[2]].into_iter().any(|argument| self.is_inside(argument));
+            && self.calls.contains(&number)
+            && (self.is_inside(call.args[0]) || has_two_directories && self.is_inside(call.args[2]));
         if !fits {
             return None;
         }
@@ -108,7 +111,7 @@ impl Plan {
         Some(self.error)
     }
 
-    /// Returns `true` if an argument is the descriptor of a file in the directory. A length or a flag usually is no open descriptor.
+    /// Returns `true` if an argument is the descriptor of a file in the directory.
     fn is_inside(&self, argument: u64) -> bool {
         std::fs::read_link(format!("/proc/self/fd/{argument}")).is_ok_and(|path| path.starts_with(&self.directory))
     }
