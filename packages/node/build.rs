@@ -1,0 +1,5 @@
+//! Sets the linker arguments of an addon.
+
+fn main() {
+    napi_build::setup();
+}

@@ -1,0 +1,88 @@
+/** `toolscript/ai`: a tool for the Vercel AI SDK. */
+
+import { jsonSchema, tool, type Tool } from "ai";
+import { RunRejected, ScriptError } from "./errors.js";
+import type { Limits } from "./limits.js";
+import type { TouchedFile } from "./run.js";
+import type { Sandbox } from "./sandbox.js";
+
+/** The size in bytes of the log and of the result that a model gets. */
+const MAX_INLINE = 24 * 1024;
+
+/** The input of the tool. */
+export interface ScriptInput {
+  /** Luau source text. */
+  script: string;
+  /** The values of `...` in the script. */
+  arguments?: string[];
+}
+
+/** The output of the tool. It has `result` or `error`. */
+export interface ScriptOutput {
+  result?: unknown;
+  error?: { kind: string; message: string; traceback?: string };
+  logs: string[];
+  filesTouched: TouchedFile[];
+  /** The parts that were shortened for the model. */
+  truncated?: string[];
+}
+
+/** The options of {@link scriptTool}. */
+export interface ScriptToolOptions {
+  /** Text that is added to the description, such as the functions that scripts can call. */
+  instructions?: string;
+  /** Limits of each run. The others are those of the sandbox. */
+  limits?: Limits;
+  /** Called with each line that a script prints. */
+  onPrint?: (line: string) => void;
+}
+
+const DESCRIPTION = `Runs a Luau script in a sandbox and returns its result, its log and the files that it changed.
+Use one script instead of many tool calls: read, filter and combine data in the script, and return only what you need.
+The script returns its result with "return"; "print" adds a line to the log. The Lua library "io" reads and writes files of one directory, if there is one.
+Functions are called as sdk.name({...}); sdk.search("words") finds them and sdk.docs("name") explains one. There is no network and no other program.`;
+
+/** Returns a tool with which a model runs scripts. Errors of scripts are results, so that the model can correct them. */
+export function scriptTool(sandbox: Sandbox, { instructions, limits, onPrint }: ScriptToolOptions = {}): Tool<ScriptInput, ScriptOutput> {
+  return tool({
+    description: instructions === undefined ? DESCRIPTION : `${DESCRIPTION}\n${instructions}`,
+    inputSchema: jsonSchema<ScriptInput>({
+      type: "object",
+      properties: {
+        script: { type: "string", description: "Luau source text" },
+        arguments: { type: "array", items: { type: "string" }, description: "The values of ... in the script" },
+      },
+      required: ["script"],
+      additionalProperties: false,
+    }),
+    async execute({ script, arguments: values }: ScriptInput, { abortSignal }): Promise<ScriptOutput> {
+      try {
+        const run = await sandbox.run(script, { arguments: values, limits, onPrint, signal: abortSignal });
+        return shorten({ result: run.result, logs: run.logs, filesTouched: run.filesTouched }, run.truncated);
+      } catch (error) {
+        if (error instanceof RunRejected) return { error: { kind: error.code, message: error.message }, logs: [], filesTouched: [] };
+        if (!(error instanceof ScriptError) || error.kind === "cancelled") throw error;
+        const { kind, message, traceback, logs, filesTouched, truncated } = error;
+        return shorten({ error: { kind, message, ...(traceback === undefined ? {} : { traceback }) }, logs, filesTouched }, truncated);
+      }
+    },
+  });
+}
+
+/** Bounds the log and the result. */
+function shorten(output: ScriptOutput, alreadyTruncated: string[]): ScriptOutput {
+  const truncated = new Set(alreadyTruncated);
+  let size = 0;
+  const kept = output.logs.findIndex((line) => (size += Buffer.byteLength(line) + 1) > MAX_INLINE);
+  if (kept >= 0) {
+    output = { ...output, logs: output.logs.slice(0, kept) };
+    truncated.add("logs");
+  }
+  const bytes = "result" in output ? Buffer.byteLength(JSON.stringify(output.result)) : 0;
+  if (bytes > MAX_INLINE) {
+    const message = `the result is ${bytes} bytes, of which at most ${MAX_INLINE} are shown; return less, or write it to a file`;
+    const { result: _, ...others } = output;
+    output = { ...others, error: { kind: "result", message } };
+  }
+  return truncated.size === 0 ? output : { ...output, truncated: [...truncated] };
+}

@@ -1,0 +1,36 @@
+// `toolscript/ai` with the real package.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { generateText, stepCountIs } from "ai";
+import { MockLanguageModelV3 } from "ai/test";
+import { Sandbox } from "toolscript";
+import { scriptTool } from "toolscript/ai";
+
+const box = await Sandbox.open(undefined, { functions: { double: (x) => 2 * x } });
+const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+
+test("a model calls the tool and gets the result", async () => {
+  const answers = [
+    { content: [{ type: "tool-call", toolCallId: "1", toolName: "script", input: JSON.stringify({ script: "print('log') return sdk.double(21)" }) }], finishReason: { unified: "tool-calls" } },
+    { content: [{ type: "text", text: "it is 42" }], finishReason: { unified: "stop" } },
+  ];
+  const model = new MockLanguageModelV3({ doGenerate: async () => ({ ...answers.shift(), usage, warnings: [] }) });
+  const { text, steps } = await generateText({ model, prompt: "go", tools: { script: scriptTool(box, { instructions: "sdk.double(x)" }) }, stopWhen: stepCountIs(3) });
+  assert.equal(text, "it is 42");
+  assert.deepEqual(steps[0].toolResults[0].output, { result: 42, logs: ["log"], filesTouched: [] });
+  const [{ tools }] = model.doGenerateCalls;
+  assert.match(tools[0].description, /^Runs a Luau script in a sandbox[^]*sdk\.double\(x\)$/);
+  assert.deepEqual(tools[0].inputSchema.required, ["script"]);
+});
+
+test("errors are results, and large outputs are shortened", async () => {
+  const execute = (input, options = {}) => scriptTool(box).execute(input, { toolCallId: "1", messages: [], ...options });
+  const failed = await execute({ script: "print(1) error('broken')" });
+  assert.deepEqual([failed.error.kind, failed.error.message, failed.logs], ["runtime", "script:1: broken", ["1"]]);
+  const large = await execute({ script: "for i = 1, 3000 do print(string.rep('x', 9)) end return string.rep('x', 30000)" });
+  assert.deepEqual([large.truncated, large.logs.length, large.error.kind], [["logs"], 2457, "result"]);
+  assert.match(large.error.message, /^the result is 30002 bytes, of which at most 24576 are shown/);
+  await assert.rejects(execute({ script: "while true do end" }, { abortSignal: AbortSignal.abort() }), { kind: "cancelled" });
+  const args = await execute({ script: "return ...", arguments: ["a"] });
+  assert.equal(args.result, "a");
+});

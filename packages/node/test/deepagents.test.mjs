@@ -1,0 +1,103 @@
+// `toolscript/deepagents` with the real package.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { AIMessage } from "@langchain/core/messages";
+import { FakeListChatModel } from "@langchain/core/utils/testing";
+import { createDeepAgent, isSandboxBackend, isSandboxProtocol } from "deepagents";
+import { ToolscriptBackend, ToolscriptBackendV1 } from "toolscript/deepagents";
+
+const directory = mkdtempSync(join(tmpdir(), "toolscript-deepagents-"));
+after(() => rmSync(directory, { recursive: true }));
+const backend = await ToolscriptBackend.open(join(directory, "v2"), { functions: { double: (x) => 2 * x } });
+
+test("the package recognizes the backend", () => {
+  assert.ok(isSandboxBackend(backend));
+  assert.ok(isSandboxProtocol(backend));
+  assert.match(backend.id, /^toolscript-[0-9a-f]{16}$/);
+});
+
+test("the operations of the current protocol", async () => {
+  assert.deepEqual(await backend.write("/notes/a.txt", "one\ntwo\nthree\n"), { path: "/notes/a.txt", filesUpdate: null });
+  assert.deepEqual(await backend.write("/notes/a.txt", "one\ntwo\n3\n"), { path: "/notes/a.txt", filesUpdate: null });
+  assert.deepEqual(await backend.read("/notes/a.txt", 1, 1), {
+    content: "two\n", mimeType: "text/plain", totalLines: 3, startLine: 2, endLine: 2, nextOffset: 2,
+  });
+  assert.deepEqual(await backend.read("/none"), { error: "none: No such file or directory" });
+  assert.deepEqual(await backend.edit("/notes/a.txt", "3", "three"), { path: "/notes/a.txt", filesUpdate: null, occurrences: 1 });
+  assert.match((await backend.edit("/notes/a.txt", "four", "4")).error, /^notes\/a\.txt: /);
+  const raw = await backend.readRaw("/notes/a.txt");
+  assert.deepEqual([raw.data.content, raw.data.mimeType], ["one\ntwo\nthree\n", "text/plain"]);
+  assert.ok(!Number.isNaN(Date.parse(raw.data.modified_at)));
+  const { files } = await backend.ls("/");
+  assert.deepEqual([files[0].path, files[0].is_dir], ["/notes/", true]);
+  assert.deepEqual((await backend.ls("/notes")).files.map((file) => [file.path, file.size]), [["/notes/a.txt", 14]]);
+  assert.deepEqual(await backend.grep("two"), { matches: [{ path: "/notes/a.txt", line: 2, text: "two" }], truncated: false });
+  assert.equal((await backend.grep("o", "/", "*.txt", 1)).truncated, true);
+  assert.deepEqual((await backend.glob("*.txt")).files.map((file) => file.path), ["/notes/a.txt"]);
+  assert.deepEqual(await backend.uploadFiles([["/u.bin", new Uint8Array([0])], ["/../x", new Uint8Array()]]), [
+    { path: "/u.bin", error: null },
+    { path: "/../x", error: "invalid_path" },
+  ]);
+  const [found, missing] = await backend.downloadFiles(["/u.bin", "/none"]);
+  assert.deepEqual([found.content, missing], [Buffer.from([0]), { path: "/none", content: null, error: "file_not_found" }]);
+  assert.deepEqual((await backend.readRaw("/u.bin")).data.content, Buffer.from([0]));
+  assert.deepEqual(await backend.delete("/u.bin"), { path: "/u.bin", filesUpdate: null });
+});
+
+test("commands run scripts with functions and absolute paths", async () => {
+  await backend.write("/main.luau", "return sdk.double(...)");
+  assert.deepEqual(await backend.execute("luau /main.luau 21"), { output: "42\n", exitCode: 0, truncated: false });
+  assert.equal((await backend.execute("rm -rf /")).exitCode, 2);
+});
+
+test("the operations of the first protocol", async () => {
+  const first = await ToolscriptBackendV1.open(join(directory, "v1"));
+  assert.deepEqual(await first.write("/a.txt", "one\ntwo"), { path: "/a.txt", filesUpdate: null });
+  assert.deepEqual(await first.write("/a.txt", "x"), { error: "a.txt: File exists" });
+  assert.equal(await first.read("/a.txt", 1, 1), "     2\ttwo");
+  assert.equal(await first.read("/none"), "Error: none: No such file or directory");
+  assert.deepEqual((await first.readRaw("/a.txt")).content, ["one", "two"]);
+  assert.deepEqual((await first.lsInfo("/")).map((file) => file.path), ["/a.txt"]);
+  assert.deepEqual(await first.lsInfo("/none"), []);
+  assert.deepEqual(await first.grepRaw("two"), [{ path: "/a.txt", line: 2, text: "two" }]);
+  assert.match(await first.grepRaw("two", "/none"), /^Error: none: /);
+  assert.deepEqual((await first.globInfo("*.txt")).map((file) => file.path), ["/a.txt"]);
+  assert.deepEqual(await first.edit("/a.txt", "two", "2"), { path: "/a.txt", filesUpdate: null, occurrences: 1 });
+  assert.equal((await first.execute("luau -e 'return 1'")).output, "1\n");
+  assert.match(first.id, /^toolscript-/);
+});
+
+/** A model that answers with prepared messages. */
+class ScriptedModel extends FakeListChatModel {
+  constructor(messages) {
+    super({ responses: ["unused"] });
+    this.messages = messages;
+  }
+  bindTools() {
+    return this;
+  }
+  async _generate() {
+    const message = this.messages.shift();
+    return { generations: [{ message, text: message.text }] };
+  }
+}
+
+test("an agent writes a script, executes it and reads a file", async () => {
+  const call = (name, args) => new AIMessage({ content: "", tool_calls: [{ id: name, name, args, type: "tool_call" }] });
+  const model = new ScriptedModel([
+    call("write_file", { file_path: "/agent.luau", content: "io.open('out.txt', 'w'):write(tostring(sdk.double(21))):close()" }),
+    call("execute", { command: "luau /agent.luau" }),
+    call("read_file", { file_path: "/out.txt" }),
+    new AIMessage("finished"),
+  ]);
+  const agent = createDeepAgent({ model, backend });
+  const { messages } = await agent.invoke({ messages: [{ role: "user", content: "go" }] });
+  const tools = Object.fromEntries(messages.filter((message) => message.getType() === "tool").map((message) => [message.name, message]));
+  assert.match(String(tools.execute.content), /exit code 0|succeeded/i);
+  assert.match(JSON.stringify(tools.read_file.content), /42/);
+  assert.equal(messages.at(-1).text, "finished");
+  assert.equal(await backend.sandbox.readText("out.txt"), "42");
+});
