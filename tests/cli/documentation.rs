@@ -27,7 +27,8 @@ use tempfile::TempDir;
 const TOP_PAGES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
 
 /// Directories whose files pages refer to in backticks.
-const SOURCES: [&str; 9] = [".ci/", ".github/", "benches/", "docs/", "examples/", "guest/", "host/", "tests/", "wit/"];
+const SOURCES: [&str; 11] =
+    [".ci/", ".github/", "benches/", "docs/", "examples/", "guest/", "host/", "packages/", "scripts/", "tests/", "wit/"];
 
 /// Extensions of the source files of an example that its page refers to by name.
 const EXAMPLE_SOURCES: [&str; 6] = ["css", "html", "js", "luau", "mjs", "py"];

@@ -43,7 +43,7 @@ def test_binary_files(box: Sandbox) -> None:
 
 
 def test_several_files_at_once(box: Sandbox) -> None:
-    written, rejected = box.upload({"a.txt": b"a", "../b.txt": "b"})
+    written, rejected = box.upload({"a.txt": b"a", "../b.txt": b"b"})
     assert not isinstance(written, FileError) and written.bytes == 1
     assert isinstance(rejected, FileError) and rejected.code == "invalid_path"
     contents, missing = box.download(["a.txt", "c.txt"])

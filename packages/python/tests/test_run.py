@@ -91,7 +91,7 @@ def test_limits_are_checked() -> None:
     assert Limits(memory="8 MB", timeout=2).timeout == 2
     for wrong in ({"timeout": 0}, {"timeout": -1}, {"timeout": float("nan")}, {"memory": "1KiB"}, {"memory": "much"}, {"fuel": 0}):
         with pytest.raises(ValueError):
-            Limits(**wrong)  # type: ignore[arg-type]
+            Limits(**wrong)
     with pytest.raises(ValueError, match='invalid size "much"; write bytes, or a size such as "512KiB", "64MiB" or "1GB"'):
         Limits(memory="much")
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from ._toolscript import FunctionSource, SandboxCore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Literal, TypeVar, overload
 
     from ._asyncio import Caller, Completion, Job, Listener
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
     Path = str | os.PathLike[str]
+    # `Sandbox.list` hides the name in the class.
+    List = list
     OnPrint = Callable[[str], object]
     OnProgress = Callable[[float, float | None, str | None], object]
 
@@ -106,7 +109,7 @@ class Sandbox:
         self._core = SandboxCore(
             directory, engine, limits, max_bytes, max_files, working_directory, io_errors, protect_names, disk_quota, concurrency
         )
-        if isinstance(functions, dict) or hasattr(functions, "keys"):
+        if isinstance(functions, Mapping):
             for name, function in functions.items():
                 self.add(function, name=name)
         else:
@@ -146,7 +149,7 @@ class Sandbox:
         @overload
         def function(self, function: F, /) -> F: ...
         @overload
-        def function(self, *, name: str | None = None) -> Callable[[F], F]: ...
+        def function(self, /, *, name: str | None = None) -> Callable[[F], F]: ...
 
     def function(self, function: Any = None, /, *, name: str | None = None) -> Any:
         """Decorates a function that scripts call as ``sdk.name(...)``.
@@ -156,10 +159,11 @@ class Sandbox:
 
         An exception becomes an error of the script. ``FunctionError`` chooses its message and fields.
         """
-        if function is None:
-            return lambda function: self.function(function, name=name)
-        self.add(function, name=name)
-        return function
+        def decorate(function: F) -> F:
+            self.add(function, name=name)
+            return function
+
+        return decorate if function is None else decorate(function)
 
     def run(
         self,
@@ -363,11 +367,11 @@ class Sandbox:
         completion = _completion()
         return await completion.wait(self._core.edit(os.fspath(path), old, new, all, completion))
 
-    def list(self, path: Path = ".") -> list[FileInfo]:
+    def list(self, path: Path = ".") -> List[FileInfo]:
         """Lists a directory, sorted by name."""
         return self._core.list(os.fspath(path), None)
 
-    async def alist(self, path: Path = ".") -> list[FileInfo]:
+    async def alist(self, path: Path = ".") -> List[FileInfo]:
         """Async variant of ``list``."""
         completion = _completion()
         return await completion.wait(self._core.list(os.fspath(path), completion))
@@ -433,20 +437,20 @@ class Sandbox:
         completion = _completion()
         return await completion.wait(self._core.delete(os.fspath(path), completion))
 
-    def upload(self, files: Mapping[str, str | bytes] | Iterable[tuple[str, str | bytes]]) -> list[WriteResult | FileError]:
+    def upload(self, files: Mapping[str, str | bytes] | Iterable[tuple[str, str | bytes]]) -> List[WriteResult | FileError]:
         """Writes several files, and returns a result or an exception for each, in the same order. Existing files are replaced."""
         return self._core.upload(_pairs(files), None)
 
-    async def aupload(self, files: Mapping[str, str | bytes] | Iterable[tuple[str, str | bytes]]) -> list[WriteResult | FileError]:
+    async def aupload(self, files: Mapping[str, str | bytes] | Iterable[tuple[str, str | bytes]]) -> List[WriteResult | FileError]:
         """Async variant of ``upload``."""
         completion = _completion()
         return await completion.wait(self._core.upload(_pairs(files), completion))
 
-    def download(self, paths: Iterable[str]) -> list[bytes | FileError]:
+    def download(self, paths: Iterable[str]) -> List[bytes | FileError]:
         """Reads several files, and returns the contents or an exception for each, in the same order."""
         return self._core.download([*paths], None)
 
-    async def adownload(self, paths: Iterable[str]) -> list[bytes | FileError]:
+    async def adownload(self, paths: Iterable[str]) -> List[bytes | FileError]:
         """Async variant of ``download``."""
         completion = _completion()
         return await completion.wait(self._core.download([*paths], completion))
@@ -476,5 +480,4 @@ async def _start(
 
 
 def _pairs(files: Mapping[str, str | bytes] | Iterable[tuple[str, str | bytes]]) -> list[tuple[str, str | bytes]]:
-    items: Any = files
-    return [*(items.items() if hasattr(items, "items") else items)]
+    return [*(files.items() if isinstance(files, Mapping) else files)]
