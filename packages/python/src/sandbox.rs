@@ -317,6 +317,7 @@ impl SandboxCore {
         })
     }
 
+    #[expect(clippy::too_many_arguments, reason = "the options of a search")]
     fn glob(
         &self,
         py: Python<'_>,
