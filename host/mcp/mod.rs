@@ -98,3 +98,4 @@ pub use error::ServeError;
 pub use http::{HttpOptions, HttpOptionsError};
 pub use server::{McpServer, McpServerBuilder};
 pub use tenant_limits::TenantLimits;
+pub use tools::script_description::script_description;

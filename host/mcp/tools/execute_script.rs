@@ -1,6 +1,6 @@
 //! `execute_script`: its definition and its arguments.
 
-use super::script_description;
+use super::script_description::script_description;
 use crate::{
     Limits,
     engine::IoOptions,
@@ -42,7 +42,7 @@ impl Arguments {
 /// Returns the definition of the tool. Its description contains the configured limits.
 pub fn define(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> Tool {
     let has_effects = io.is_some() || sdk.is_some();
-    Tool::new(NAME, script_description::describe(limits, io, sdk), schema::of_input::<Arguments>())
+    Tool::new(NAME, script_description(limits, io, sdk.as_slice(), &[]), schema::of_input::<Arguments>())
         .with_title("Execute a Luau script")
         .with_raw_output_schema(Arc::new(script_result::schema()))
         .with_annotations(ToolAnnotations::new().read_only(!has_effects).destructive(has_effects).open_world(sdk.is_some()))

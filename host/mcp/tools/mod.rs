@@ -8,7 +8,7 @@ mod glob_files;
 mod grep_files;
 mod list_files;
 mod read_file;
-mod script_description;
+pub mod script_description;
 mod write_file;
 
 pub use function_docs::DocsTool;

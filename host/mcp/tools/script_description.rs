@@ -5,15 +5,27 @@
 use crate::{
     Limits,
     engine::{IoErrorMode, IoOptions},
-    sdk::{Sdk, SourceKind},
+    sdk::{Sdk, Source, SourceKind},
 };
 use std::fmt::Write as _;
 
 /// The maximum number of functions of an API to list by name.
 const MAX_LISTED_FUNCTIONS: usize = 24;
 
-/// Returns the description of the tool.
-pub fn describe(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> String {
+/// Returns the description of a tool that runs scripts, for a model. The tool `execute_script` of an MCP server has it.
+///
+/// `functions` are the functions that the program itself provides: the signature of each, such as `sdk.add(a: number): number`, and its
+/// summary.
+///
+/// ```
+/// use toolscript::{Limits, mcp::script_description};
+///
+/// let functions = [("sdk.add(a: number, b: number): number".to_owned(), "Adds numbers.".to_owned())];
+/// let text = script_description(&Limits::default(), None, &[], &functions);
+/// assert!(text.contains("\n- sdk.add(a: number, b: number): number: Adds numbers."));
+/// ```
+pub fn script_description(limits: &Limits, io: Option<&IoOptions>, sdks: &[&Sdk], functions: &[(String, String)]) -> String {
+    let has_functions = !sdks.is_empty() || !functions.is_empty();
     let mut text = format!(
         "Runs a Luau script in a sandbox and returns {{result, logs, files_touched}}: its return value as JSON, the lines that it \
          printed, the files that it changed. Each run starts fresh{}.\n\n\
@@ -26,13 +38,16 @@ pub fn describe(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> S
          json.object({{}}) is an empty object. Integers beyond 2^53 are strings.\n\n\
          Limits: {} s, {} of memory, {} of result.",
         if io.is_some() { "; keep state in files" } else { "" },
-        if sdk.is_some() { " (except through sdk)" } else { "" },
+        if has_functions { " (except through sdk)" } else { "" },
         limits.timeout.as_secs_f64(),
         size(limits.memory as u64),
         size(limits.result as u64),
     );
-    if let Some(sdk) = sdk {
-        text.push_str(&describe_apis(sdk, limits));
+    if !functions.is_empty() {
+        text.push_str(&describe_functions(functions, limits));
+    }
+    if !sdks.is_empty() {
+        text.push_str(&describe_apis(sdks, limits));
     }
     match io {
         None => text.push_str(
@@ -60,8 +75,24 @@ fn describe_files(io: &IoOptions) -> String {
     )
 }
 
-fn describe_apis(sdk: &Sdk, limits: &Limits) -> String {
-    let sources = sdk.sources();
+fn describe_functions(functions: &[(String, String)], limits: &Limits) -> String {
+    let mut text = format!(
+        "\n\nFunctions, at most {} calls: they take their arguments in order, or one table with the arguments by name, and return one value. \
+         A failed call raises err; tostring(err) is the message. sdk.all({{{{sdk.f, argument}}, {{sdk.g}}}}, {{errors = \"return\"}}) makes \
+         calls at once and returns their results in order, {{error = err}} for a failed one. sdk.docs(name) returns more about a function.",
+        limits.api_calls
+    );
+    for (signature, summary) in functions.iter().take(MAX_LISTED_FUNCTIONS) {
+        let _ = write!(text, "\n- {signature}{}{summary}", if summary.is_empty() { "" } else { ": " });
+    }
+    if let Some(more) = functions.len().checked_sub(MAX_LISTED_FUNCTIONS).filter(|more| *more > 0) {
+        let _ = write!(text, "\n- {more} more; sdk.search(words) finds them");
+    }
+    text
+}
+
+fn describe_apis(sdks: &[&Sdk], limits: &Limits) -> String {
+    let sources: Vec<Source> = sdks.iter().flat_map(|sdk| sdk.sources()).collect();
     let mut text = format!(
         "\n\nFunctions, at most {} calls: sdk.API.name(params, body) returns one value, the decoded body. A failed call raises err with \
          err.status and err.body; tostring(err) is the message. sdk.response(sdk.API.name, params, body) raises no error for a status and \

@@ -49,6 +49,15 @@ impl FunctionTable {
         &self.sources
     }
 
+    /// Returns the signature and the summary of each Python function.
+    pub fn summaries(&self) -> Vec<(String, String)> {
+        let summarize = |function: &Arc<PythonFunction>| {
+            let signature = function.docs.lines().next().unwrap_or_default();
+            (signature.to_owned(), function.summary.clone())
+        };
+        self.functions.values().map(summarize).collect()
+    }
+
     /// Visits all Python objects, for the garbage collector.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.functions.values().try_for_each(|function| visit.call(&function.callable))

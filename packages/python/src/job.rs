@@ -1,6 +1,6 @@
 //! Operations that block the calling thread, or complete on an asyncio event loop.
 
-use crate::{run_state::RunState, runtime};
+use crate::{attach, run_state::RunState, runtime};
 use futures_util::FutureExt as _;
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 use std::{panic::AssertUnwindSafe, sync::Arc};
@@ -46,10 +46,13 @@ pub fn execute<T: Send + 'static>(
         let output = runtime::block_on(py, operation, cancellation)?;
         return convert(py, output);
     };
+    if attach::is_closed() {
+        return Err(PyRuntimeError::new_err("the interpreter is exiting"));
+    }
     let task = runtime::runtime()?.spawn(async move {
         let output = AssertUnwindSafe(operation).catch_unwind().await;
         // The interpreter may be exiting, and the loop may be closed. Then nobody waits.
-        Python::try_attach(|py| {
+        attach::attach(|py| {
             let result = output.map_err(|_| PyRuntimeError::new_err("the operation panicked")).and_then(|output| convert(py, output));
             let (value, error) = match result {
                 Ok(value) => (Some(value), None),

@@ -3,6 +3,7 @@
 //! The GIL is released while a script runs. Python code that a script calls runs on the thread that called `run`, or on the event loop
 //! that awaits `arun`.
 
+mod attach;
 mod command;
 mod engine;
 mod errors;
@@ -25,6 +26,7 @@ mod to_python;
 mod _toolscript {
     #[pymodule_export]
     use crate::{
+        attach::stop_calls,
         command::main,
         engine::Engine,
         file_results::{BinaryFile, DeleteResult, EditResult, FileInfo, GlobResult, GrepMatch, GrepResult, TextPage, WriteResult},

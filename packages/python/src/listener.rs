@@ -1,6 +1,6 @@
 //! Passes log lines and progress to Python callbacks.
 
-use crate::run_state::RunState;
+use crate::{attach, run_state::RunState};
 use pyo3::prelude::*;
 use std::sync::Arc;
 use toolscript::engine::{Listener, Progress};
@@ -16,7 +16,7 @@ impl PythonListener {
     fn notify(&self, callback: Option<&Py<PyAny>>, call: impl Fn(&Bound<'_, PyAny>) -> PyResult<()>) {
         let Some(callback) = callback else { return };
         // The interpreter may be exiting.
-        if let Some(Err(error)) = Python::try_attach(|py| call(callback.bind(py))) {
+        if let Some(Err(error)) = attach::attach(|py| call(callback.bind(py))) {
             self.state.stop(error);
         }
     }

@@ -1,6 +1,6 @@
 //! A Python function that scripts call.
 
-use crate::{errors, from_python, functions::words, run_state::RunState, to_python};
+use crate::{attach, errors, from_python, functions::words, run_state::RunState, to_python};
 use pyo3::{
     exceptions::PyException,
     prelude::*,
@@ -35,6 +35,9 @@ pub struct PythonFunction {
     pub docs: String,
 }
 
+/// The error of a call that the exit of the interpreter prevents.
+const EXITING: &str = "the interpreter is exiting";
+
 /// The arguments of a call in Python.
 type Arguments<'py> = (Bound<'py, PyTuple>, Option<Bound<'py, PyDict>>);
 
@@ -56,13 +59,14 @@ impl PythonFunction {
         state: Arc<RunState>,
         caller: Option<Arc<Py<PyAny>>>,
     ) -> Result<FunctionResponse, FunctionError> {
-        let started = Python::attach(|py| {
+        let started = attach::attach(|py| {
             let started = match &caller {
                 Some(caller) => self.start(py, &call, caller.bind(py), !self.is_async),
                 None => self.call_here(py, &call),
             };
             started.map_err(|error| self.failure(py, error, &state))
-        })?;
+        });
+        let started = started.unwrap_or_else(|| Err(EXITING.into()))?;
         let value = match started {
             Started::Completed(value) => value,
             Started::Pending(mut pending) => match (&mut pending.reply).await {
@@ -72,7 +76,7 @@ impl PythonFunction {
                 }
                 Ok(Err(error)) => {
                     pending.task = None;
-                    return Err(Python::attach(|py| self.failure(py, error, &state)));
+                    return Err(attach::attach(|py| self.failure(py, error, &state)).unwrap_or_else(|| EXITING.into()));
                 }
                 Err(_) => return Err(format!("{}: the event loop was closed", self.name).into()),
             },
@@ -194,7 +198,7 @@ impl Drop for Pending {
     fn drop(&mut self) {
         if let Some(task) = self.task.take() {
             // The loop may be closed, and the interpreter may be exiting.
-            Python::try_attach(|py| task.call_method0(py, "cancel").is_ok());
+            attach::attach(|py| task.call_method0(py, "cancel").is_ok());
         }
     }
 }

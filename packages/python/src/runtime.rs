@@ -1,5 +1,6 @@
 //! The tokio runtime of the module, which all sandboxes share, and the executor of blocking calls.
 
+use crate::attach;
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 use std::{
     pin::pin,
@@ -36,7 +37,7 @@ pub fn runtime() -> PyResult<&'static Runtime> {
         let _one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         if STARTED.get().is_none() {
             let mut builder = tokio::runtime::Builder::new_multi_thread();
-            builder.enable_all().thread_name("toolscript").max_blocking_threads(MAX_BLOCKING_THREADS);
+            builder.enable_all().thread_name("toolscript").on_thread_start(attach::mark_worker).max_blocking_threads(MAX_BLOCKING_THREADS);
             let runtime = builder.build().map_err(|error| PyRuntimeError::new_err(format!("can't start the runtime: {error}")))?;
             let _ = STARTED.set(Started { runtime, process: std::process::id() });
         }

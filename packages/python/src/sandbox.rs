@@ -22,7 +22,9 @@ use toolscript::{
     CancellationToken, Files, RunOptions, Script,
     engine::{IoErrorMode, IoOptions, RunQuota},
     files::{DirectoryError, FileError, GlobQuery, GrepQuery, WriteMode},
+    mcp::script_description,
     sandbox::ExecOptions,
+    sdk::Sdk,
 };
 
 /// Stops runs from another thread.
@@ -199,6 +201,12 @@ impl SandboxCore {
     #[getter]
     fn limits(&self) -> Limits {
         Limits { limits: self.limits.clone() }
+    }
+
+    fn description(&self) -> String {
+        let table = Arc::clone(&self.functions());
+        let sdks: Vec<&Sdk> = table.sources().iter().map(|sdk| &**sdk).collect();
+        script_description(&self.limits, self.io.as_ref(), &sdks, &table.summaries())
     }
 
     fn add_function(&self, function: PythonFunction) -> PyResult<()> {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -132,3 +134,45 @@ def test_many_runs_at_once() -> None:
         assert [run.result for run in runs] == [number * 2 for number in range(100)]
 
     asyncio.run(main())
+
+
+def test_the_interpreter_exits_while_a_thread_calls_the_event_loop() -> None:
+    program = """
+import asyncio, time
+from toolscript import Sandbox
+
+class SlowLoop(asyncio.SelectorEventLoop):
+    def call_soon_threadsafe(self, *arguments, **options):
+        handle = super().call_soon_threadsafe(*arguments, **options)
+        # The GIL is released here, and the main thread exits.
+        time.sleep(0.1)
+        return handle
+
+class SlowExit:
+    def __del__(self, sleep=time.sleep):
+        sleep(0.3)
+
+loop, slow_exit = SlowLoop(), SlowExit()
+print(loop.run_until_complete(Sandbox().arun("return 42")).result)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("42\n", "", 0)
+
+
+def test_no_operation_starts_after_the_last_handler_of_the_exit() -> None:
+    program = """
+import asyncio, atexit
+
+def late():
+    try:
+        asyncio.run(box.arun("return 1"))
+    except RuntimeError as error:
+        print(error)
+
+atexit.register(late)
+from toolscript import Sandbox
+box = Sandbox()
+print(asyncio.run(box.arun("return 42")).result)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("42\nthe interpreter is exiting\n", "", 0)

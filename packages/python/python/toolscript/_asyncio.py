@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextvars
 import threading
 from collections.abc import Callable
 from typing import Any, Protocol
+
+from ._toolscript import stop_calls
+
+# A thread of the extension module that calls an event loop while the interpreter exits would crash the process.
+atexit.register(stop_calls)
 
 
 class Reply(Protocol):

@@ -121,6 +121,13 @@ class Sandbox:
         """The limits of runs."""
         return self._core.limits
 
+    def description(self) -> str:
+        """Returns the description of a tool that runs scripts, for a model: the language, the limits, the files and the functions.
+
+        It is what the MCP server tells a model about its tool ``execute_script``.
+        """
+        return self._core.description()
+
     def add(self, function: Callable[..., Any] | FunctionSource, *, name: str | None = None) -> None:
         """Adds a function, or all functions of an API or an MCP server.
 
