@@ -4,7 +4,7 @@
 //! program would catch it.
 
 #![no_main]
-#![expect(clippy::disallowed_methods, reason = "targets prepare and check files outside of the io directory")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "targets prepare and check files outside of the io directory")]
 
 #[path = "targets/bridge.rs"]
 mod bridge;

@@ -267,7 +267,7 @@ fn argument(input: &mut Input<'_>) -> Argument {
 
 /// Stores a text and returns its address and size.
 fn text(program: Program, input: &mut Input<'_>, slot: u64) -> (Program, u64, u64) {
-    let bytes = if input.u8() % 4 == 0 { input.short_bytes() } else { input.choose(&TEXTS).as_bytes() };
+    let bytes = if input.u8().is_multiple_of(4) { input.short_bytes() } else { input.choose(&TEXTS).as_bytes() };
     let address = TEXT + slot * 256;
     (program.store(address, bytes), address, bytes.len() as u64)
 }
@@ -328,7 +328,7 @@ fn step(host: &Host, program: Program, input: &mut Input<'_>) -> Program {
         20 => {
             let mode = input.choose(&[Mode::Behave, Mode::Return, Mode::Grow, Mode::CallImport, Mode::Trap, Mode::Recurse, Mode::Loop]);
             let argument = value(input);
-            if input.u8() % 4 == 0 { program.misbehave_after_return(mode) } else { program.misbehave_in_realloc(mode, argument) }
+            if input.u8().is_multiple_of(4) { program.misbehave_after_return(mode) } else { program.misbehave_in_realloc(mode, argument) }
         }
         21 => {
             let mode = input.choose(&[Mode::Grow, Mode::Grow, Mode::CallImport, Mode::Recurse]);

@@ -78,7 +78,7 @@ fn expected_name(path: &[u8]) -> Option<String> {
     // Names that the runtime uses itself. `ſ` and `K` (the Kelvin sign) are the letters whose lower case is ASCII.
     let folded = |name: &&str| name.to_lowercase().replace('ſ', "s");
     let is_reserved = |name: &&str| matches!(folded(name).as_str(), "toolscript.toml" | ".toolscript-tmp");
-    if components.len() > 64 || components.iter().any(|name| is_reserved(name)) {
+    if components.len() > 64 || components.iter().any(is_reserved) {
         return None;
     }
     Some(if components.is_empty() { ".".into() } else { components.join("/") })
