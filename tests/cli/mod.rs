@@ -23,12 +23,13 @@ mod serve;
 mod signals;
 mod usage;
 
+use crate::support::server_process::program;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// Returns a command that runs the program in a directory.
 fn toolscript(directory: &TempDir, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_toolscript"));
+    let mut command = program();
     command.current_dir(directory).args(arguments).env_remove("TOOLSCRIPT_LOG").stdin(Stdio::null());
     command
 }

@@ -4,14 +4,14 @@ pub use super::wire::call;
 
 use super::{
     kill_on_drop::KillOnDrop,
-    server_process::{CANARY, TIMEOUT, send_signal},
+    server_process::{CANARY, TIMEOUT, program, send_signal},
 };
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader},
     path::Path,
-    process::{ChildStderr, Command, ExitStatus, Stdio},
+    process::{ChildStderr, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
 
@@ -37,7 +37,7 @@ pub async fn wait_for_async(mut condition: impl AsyncFnMut() -> bool) {
 impl HttpServer {
     /// Starts the server in a directory and waits until it listens.
     pub fn start(directory: &Path, arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_toolscript"))
+        let mut child = program()
             .args(["serve", "--transport", "http", "--listen", "127.0.0.1:0"])
             .args(arguments)
             .current_dir(directory)

@@ -21,6 +21,18 @@ pub fn temp_directory_with_config(config: &str) -> TempDir {
     directory
 }
 
+/// Returns a command that starts the program with the default handling of signals. The tests may inherit ignored ones, for example from a
+/// shell that runs them in the background.
+pub fn program() -> Command {
+    let program = env!("CARGO_BIN_EXE_toolscript");
+    if cfg!(not(target_os = "linux")) {
+        return Command::new(program);
+    }
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP,INT,TERM", program]);
+    command
+}
+
 /// Sends a signal, such as `TERM`, to a process.
 pub fn send_signal(process: u32, name: &str) {
     let sent = Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status().expect("kill");

@@ -2,13 +2,13 @@
 
 use super::{
     kill_on_drop::KillOnDrop,
-    server_process::{CANARY, TIMEOUT},
+    server_process::{CANARY, TIMEOUT, program},
 };
 use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     path::Path,
-    process::{ChildStdin, Command, ExitStatus, Stdio},
+    process::{ChildStdin, ExitStatus, Stdio},
     sync::{
         Arc, Mutex,
         mpsc::{Receiver, channel},
@@ -39,7 +39,7 @@ impl Wire {
 
     /// Starts the server and sends nothing.
     pub fn start_silently(directory: &Path, arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_toolscript"))
+        let mut child = program()
             .arg("serve")
             .args(arguments)
             .current_dir(directory)
