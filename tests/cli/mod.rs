@@ -23,13 +23,12 @@ mod serve;
 mod signals;
 mod usage;
 
-use crate::support::server_process::program;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// Returns a command that runs the program in a directory.
 fn toolscript(directory: &TempDir, arguments: &[&str]) -> Command {
-    let mut command = program();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolscript"));
     command.current_dir(directory).args(arguments).env_remove("TOOLSCRIPT_LOG").stdin(Stdio::null());
     command
 }

@@ -1,6 +1,7 @@
 //! `toolscript run`: output, exit codes, signals and pipes.
 
 use super::{run, run_in, text, toolscript};
+use crate::support::server_process::program;
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -243,7 +244,10 @@ fn a_failure_to_write_the_output_is_an_error() {
 fn a_signal_stops_the_script_and_reports_its_output() {
     let directory = TempDir::new().expect("a directory");
     for signal in ["INT", "TERM"] {
-        let mut child = toolscript(&directory, &["run", "-e", "print('started') while true do end"])
+        let mut child = program()
+            .args(["run", "-e", "print('started') while true do end"])
+            .current_dir(&directory)
+            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
