@@ -1,4 +1,4 @@
-//! Positions in error messages: the name of the script's file, and the line of the source with a mark below.
+//! Positions in error messages: the file name of the script, and the source line with a marker below it.
 
 use std::ops::Range;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};

@@ -46,7 +46,7 @@ impl Cancellation {
         self.token.cancel();
     }
 
-    /// Whether ``cancel`` was called.
+    /// ``True`` after ``cancel`` was called.
     #[getter]
     fn cancelled(&self) -> bool {
         self.token.is_cancelled()
