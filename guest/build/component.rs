@@ -9,8 +9,8 @@ use anyhow::{Context, Result, ensure};
 use std::{env, fs, path::Path};
 use wasi_preview1_component_adapter_provider::{WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_COMMAND_ADAPTER};
 use wasm_metadata::{AddMetadata, AddMetadataField, Description, Licenses, Version};
-use wasmtime::{Config, Engine, Linker, Module, Store};
-use wasmtime_wizer::Wizer;
+use wasmtime::{Config, Engine, Instance, Linker, Module, Store, Val};
+use wasmtime_wizer::{InstanceState, SnapshotVal, ValType, Wizer};
 use wit_bindgen_core::{
     Files,
     wit_parser::{PackageId, Resolve, WorldId},
@@ -57,7 +57,7 @@ impl Wit {
 
     /// Wraps the module as a component of the world `sandbox`.
     pub fn encode(&self, mut module: Vec<u8>) -> Result<Vec<u8>> {
-        embed_component_metadata(&mut module, &self.resolve, self.world()?, StringEncoding::UTF8, false)?;
+        embed_component_metadata(&mut module, &self.resolve, self.world()?, StringEncoding::UTF8)?;
         ComponentEncoder::default().module(&module)?.validate(true).encode().context("encoding the component")
     }
 
@@ -73,8 +73,8 @@ impl Wit {
 
 /// Wraps the module of the WASI command as a component of the world `wasi:cli/command`.
 pub fn encode_command(module: &[u8], luau: &str) -> Result<Vec<u8>> {
-    let mut encoder = ComponentEncoder::default();
-    encoder.module(module)?.adapter(WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_COMMAND_ADAPTER)?.validate(true);
+    let adapter = (WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_COMMAND_ADAPTER);
+    let mut encoder = ComponentEncoder::default().module(module)?.adapter(adapter.0, adapter.1)?.validate(true);
     add_metadata(&encoder.encode().context("encoding the WASI command")?, luau)
 }
 
@@ -101,18 +101,47 @@ pub fn pre_initialize(module: &[u8]) -> Result<Vec<u8>> {
     config::stacks(&mut settings);
     settings.consume_fuel(false);
     let engine = Engine::new(&settings)?;
-    let mut store = Store::new(&engine, ());
-    let instantiate = async |store: &mut Store<()>, module: &Module| {
-        let mut linker = Linker::new(store.engine());
-        // `init` calls no imports. If it does, the trap fails the build.
-        linker.define_unknown_imports_as_traps(module)?;
-        linker.instantiate_async(store, module).await
-    };
     let mut wizer = Wizer::new();
     wizer.init_func("init");
+    let (context, instrumented) = wizer.instrument(module)?;
+    let module = Module::new(&engine, &instrumented)?;
+    let mut linker = Linker::new(&engine);
+    // `init` calls no imports. If it does, the trap fails the build.
+    linker.define_unknown_imports_as_traps(&module)?;
+    let mut store = Store::new(&engine, ());
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let initialized = runtime.block_on(wizer.run(&mut store, module, instantiate));
-    initialized.map_err(anyhow::Error::from).context("pre-initializing the guest")
+    runtime.block_on(async {
+        let instance = linker.instantiate_async(&mut store, &module).await?;
+        for function in ["_initialize", "init"] {
+            instance.get_typed_func::<(), ()>(&mut store, function)?.call_async(&mut store, ()).await?;
+        }
+        Ok(wizer.snapshot(&context, &mut Initialized { store, instance }).await?)
+    })
+}
+
+/// The instance whose state becomes the module.
+struct Initialized {
+    store: Store<()>,
+    instance: Instance,
+}
+
+impl InstanceState for Initialized {
+    async fn global_get(&mut self, name: &str, _: ValType) -> SnapshotVal {
+        match self.instance.get_global(&mut self.store, name).map(|global| global.get(&mut self.store)) {
+            Some(Val::I32(value)) => SnapshotVal::I32(value),
+            Some(Val::I64(value)) => SnapshotVal::I64(value),
+            Some(Val::F32(value)) => SnapshotVal::F32(value),
+            Some(Val::F64(value)) => SnapshotVal::F64(value),
+            other => panic!("the guest has a global that can't be stored: {name}, {other:?}"),
+        }
+    }
+
+    async fn memory_contents(&mut self, name: &str, contents: impl FnOnce(&[u8]) + Send) {
+        match self.instance.get_memory(&mut self.store, name) {
+            Some(memory) => contents(memory.data(&self.store)),
+            None => panic!("the guest has no memory {name}"),
+        }
+    }
 }
 
 /// Compiles the component for a CPU level. The program checks the level when it loads the image.
