@@ -83,6 +83,10 @@ def check_command_line(path: Path) -> str:
         for arguments in INVALID:
             code, output, error = command.run(arguments, io_dir)
             expect((code, output, error[:7]), (2, "", "error: "), f"toolscript {arguments}")
+        code, output, _ = command.run(["-e", "return #(...)", "--", "x" * ((1 << 20) - 16)], io_dir)
+        expect((code, json.loads(output)["result"]), (0, (1 << 20) - 16), "large argument")
+        printed = command.run(["-e", "print('one') print('\\27[1m')"], io_dir)[2]
+        expect(printed, "one\n\\u{1b}[1m\n", "log lines on standard error, with control characters escaped")
         expect(command.run(["--version"], io_dir)[1].startswith("toolscript "), True, "--version")
         expect("--max-files" in command.run(["--help"], io_dir)[1], True, "--help")
         expect(os.listdir(io_dir), ["script.luau"], "files after all runs")
