@@ -1,49 +1,49 @@
-"""Runs one script and prints its outcome as a line of JSON.
+"""Runs scripts in a sandbox with a directory, a function and limits."""
 
-    python demo.py toolscript.wasm SCRIPT.luau [ARGUMENT …] [--io-dir DIRECTORY]
+from toolscript import Limits, Sandbox, ScriptError
+
+PRICES = {"tea": 3.5, "cake": 4.0}
+
+BILL = """
+    local total = 0
+    for line in io.lines("order.txt") do
+        local count, item = line:match("(%d+) (%a+)")
+        total += count * sdk.price(item)
+        print(item .. ": " .. total)
+    end
+    io.open("bill.txt", "w"):write(total):close()
+    return total
 """
 
-from __future__ import annotations
+FAILING = [
+    "return sdk.price('gold')",
+    "print('started') while true do end",
+    "return ('x'):rep(1e9)",
+    "return io.open('../secret.txt')",
+]
 
-import argparse
-import json
-import sys
-from pathlib import Path
-from typing import Any
-
-from toolscript_host import Sandbox
-
-WEATHER = {"Oslo": {"degrees": -3, "wind": 4.5}, "Lisbon": {"degrees": 17, "wind": 2}}
+# Scripts can access the directory `files` and nothing else.
+box = Sandbox("files", limits=Limits(timeout=0.5, memory="32MiB"))
 
 
-def weather_today(query: Any) -> dict[str, Any]:
-    """Returns the weather of a city. Scripts call it as `sdk.weather.today{ city = "Oslo" }`."""
-    # The argument comes from an LLM-written script, so it can be anything.
-    city = query.get("city") if isinstance(query, dict) else None
-    if not isinstance(city, str):
-        raise ValueError("the argument must have a city, such as { city = 'Oslo' }")
-    if city not in WEATHER:
-        raise ValueError(f"no weather data for {city}")
-    return WEATHER[city]
+@box.function
+def price(item: str) -> float:
+    """Returns the price of an item."""
+    if item not in PRICES:
+        raise ValueError(f"no price for {item}")
+    return PRICES[item]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Runs a script in the toolscript component.")
-    parser.add_argument("component", type=Path, help="the file that `toolscript component -o` writes")
-    parser.add_argument("script", type=Path, help="the Luau script to run")
-    parser.add_argument("arguments", nargs="*", help="arguments that the script receives as `...`")
-    parser.add_argument("--io-dir", help="the directory that the script can access; without it, scripts have no `io`")
-    options = parser.parse_args()
+box.write("order.txt", "2 tea\n1 cake\n", mode="overwrite")
+run = box.run(BILL)
+print("result:", run.result)
+print("logs:", run.logs)
+for file in run.files_touched:
+    print("touched:", file.name, file.op, file.bytes)
+print("bill.txt:", box.read_text("bill.txt"))
+
+for script in FAILING:
     try:
-        outcome = Sandbox(options.component).run(
-            options.script.read_bytes(), options.arguments, options.io_dir, {"weather.today": weather_today}
-        )
-    except (OSError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print(json.dumps(outcome, ensure_ascii=False, separators=(",", ":")))
-    return 0 if "result" in outcome else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        box.run(script)
+    except ScriptError as error:
+        print(f"{error.kind}: {error.message}", error.logs)

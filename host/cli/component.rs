@@ -20,7 +20,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "core")]
     wasi: bool,
 
-    /// Write the WASI command as a preview 1 core module, for Node and browsers
+    /// Write the WASI command as a preview 1 core module, for browsers
     #[arg(long)]
     core: bool,
 }

@@ -33,7 +33,7 @@ pub fn wasi_command() -> Result<&'static [u8], ComponentError> {
     if WASI_COMMAND.is_empty() { Err(ComponentError::NoWasiCommand) } else { Ok(WASI_COMMAND) }
 }
 
-/// Returns the WASI command as a core module of WASI preview 1, for hosts without the component model, such as Node and browsers.
+/// Returns the WASI command as a core module of WASI preview 1, for hosts without the component model, such as browsers.
 ///
 /// # Errors
 ///

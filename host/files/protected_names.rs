@@ -5,7 +5,7 @@
 //! written at any depth of an io directory, and the ones for credentials can't be read either.
 //!
 //! The list can't be complete. Files that a program executes only on request, such as `Makefile` or `package.json`, are not in it.
-//! `guest/wasi-command/protected_names.cpp` and `examples/embed-python/protected_names.py` have the same list.
+//! `guest/wasi-command/protected_names.cpp` and `tests/embedding/python/host/protected_names.py` have the same list.
 
 use super::{error::FileError, path::FilePath, reserved_names};
 use std::{collections::HashMap, sync::LazyLock};

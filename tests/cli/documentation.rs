@@ -1,5 +1,5 @@
 //! Executes the commands in README, CONTRIBUTING and docs, and checks that the pages are complete and their links valid. The commands in
-//! the pages of the examples need other programs, so the checks in `tests/embedding/` execute them.
+//! the pages of the examples need other programs, so the checks in `tests/embedding/` and `packages/` execute them.
 //!
 //! Each page has a temporary directory that contains `examples/shop.yaml` and its server. A block whose first line is a comment with a file
 //! name (`-- totals.luau`, `# toolscript.toml`) becomes that file. Each `sh` block is executed there, and its output, with that on
@@ -288,7 +288,7 @@ fn links_and_paths_in_the_pages_exist() {
 #[test]
 fn the_pages_of_the_examples_name_their_source_files() {
     let pages = Page::examples();
-    assert_eq!(pages.len(), 3);
+    assert_eq!(pages.len(), 4);
     let is_source = |path: &Path| path.extension().is_some_and(|extension| EXAMPLE_SOURCES.iter().any(|source| extension == *source));
     for page in pages {
         let mut sources = Vec::new();

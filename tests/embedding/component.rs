@@ -47,7 +47,7 @@ fn the_command_prints_the_contract_and_writes_the_component() {
     assert_eq!((String::from_utf8_lossy(&failed.stderr).as_ref(), failed.status.code()), (message, Some(2)));
 }
 
-/// Their behaviour is tested in `tests/embedding/`, with hosts in Python, Node and a browser.
+/// Their behaviour is tested in `tests/embedding/`, with hosts in Python and a browser.
 #[test]
 fn the_wasi_command_and_the_core_module_are_written_on_request() {
     let directory = TempDir::new().expect("a directory");

@@ -1,4 +1,4 @@
-// Executes the examples of the README, and compares their output with the page.
+// Executes the examples of the README, and the example of the repository, and compares their output with the pages.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -24,4 +24,11 @@ blocks.forEach(({ language, text, elsewhere }, index) => {
     assert.deepEqual([status, stderr.replace(/^npm warn .*\n/gm, "")], [0, ""]);
     assert.equal(stdout, expected.text);
   });
+});
+
+test("the example of the repository", () => {
+  // The check of the package copies it from examples/.
+  const output = [...readFileSync("embed-node/README.md", "utf8").matchAll(/```text\n([^]*?)```/g)].map(([, text]) => text);
+  const { stdout, stderr, status } = spawnSync(process.execPath, ["demo.mjs"], { cwd: "embed-node", encoding: "utf8" });
+  assert.deepEqual([status, stderr, [stdout]], [0, "", output]);
 });

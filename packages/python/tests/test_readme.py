@@ -1,4 +1,4 @@
-"""Executes the examples of the README."""
+"""Executes the examples of the README, and the example of the repository."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parent.parent
 # The tests of the adapters execute the other examples.
-README = (Path(__file__).parent.parent / "README.md").read_text().split("## Agent frameworks")[0]
+README = (ROOT / "README.md").read_text().split("## Agent frameworks")[0]
 BLOCKS = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", README, re.DOTALL)
 
 SPECIFICATION = """
@@ -29,6 +30,14 @@ def test_an_example(tmp_path: Path, program: str, output: str) -> None:
     program = program.replace("npx -y @modelcontextprotocol/server-everything", server)
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == (output, "")
+
+
+def test_the_example_of_the_repository(tmp_path: Path) -> None:
+    # The check of the package copies it from examples/.
+    example = ROOT / "embed-python"
+    output = re.findall(r"```text\n(.*?)```", (example / "README.md").read_text(), re.DOTALL)
+    done = subprocess.run([sys.executable, str(example / "demo.py")], cwd=tmp_path, capture_output=True, text=True)
+    assert ([done.stdout], done.stderr) == (output, "")
 
 
 def test_all_examples_are_found() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-EXAMPLE = REPOSITORY / "examples/embed-python"
+EXAMPLE = REPOSITORY / "examples/embed-component"
 SCRIPTS = REPOSITORY / "tests/scripts"
 
 

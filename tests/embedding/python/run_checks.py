@@ -1,4 +1,4 @@
-"""Runs all checks of examples/embed-python. Use the script `run`, which sets the module path."""
+"""Runs all checks of the component in Python. Use the script `run`, which sets the module path."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import os
 import sys
 from pathlib import Path
 
+from check_command_line import check_command_line
 from check_confinement import check_confinement
-from check_demo import check_demo
+from check_example import check_example
 from check_fixtures import SKIPPED, check_outcomes, check_skipped, check_stopped
 from check_functions import check_functions
 from check_limits import check_limits
@@ -27,9 +28,10 @@ def count_descriptors() -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Checks examples/embed-python.")
+    parser = argparse.ArgumentParser(description="Checks the component and the WASI command with hosts in Python.")
     parser.add_argument("component", type=Path, help="the file that `toolscript component -o` writes")
     parser.add_argument("wasi", type=Path, help="the file that `toolscript component --wasi -o` writes")
+    parser.add_argument("core", type=Path, help="the file that `toolscript component --core -o` writes")
     options = parser.parse_args()
     sandbox = Sandbox(options.component)
     sandbox.run("return 1")
@@ -38,7 +40,7 @@ def main() -> int:
     descriptors = count_descriptors()
     try:
         check_skipped()
-        print(check_demo(options.component))
+        print(check_example({"toolscript.wasm": options.component, "toolscript-wasi.wasm": options.wasi}))
         print(check_outcomes(sandbox))
         print(check_stopped(sandbox))
         print(check_limits(sandbox))
@@ -50,6 +52,7 @@ def main() -> int:
         print(check_stopped(wasi_sandbox))
         print(check_confinement(wasi_sandbox))
         print(check_quotas(wasi_sandbox))
+        print(check_command_line(options.core))
         expect(count_descriptors(), descriptors, "number of open descriptors after all runs")
     except CheckFailed as error:
         print(f"FAILED: {error}", file=sys.stderr)

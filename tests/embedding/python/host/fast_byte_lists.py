@@ -2,8 +2,8 @@
 
 The package converts each byte through several Python objects, which takes about two microseconds per byte. A script could then occupy
 the host for two seconds with one `print` of a megabyte. The bytes of a list have a fixed stride in memory, so one slice can copy all of
-them. This module replaces two methods of the package, which is why `requirements.txt` pins its version. The host also works without this
-module, only slower.
+them. This module replaces two methods of the package, which is why `examples/embed-component/requirements.txt` pins its version. The host also
+works without this module, only slower.
 """
 
 from __future__ import annotations
