@@ -67,11 +67,13 @@ enum Command {
 
 /// Runs the program with the arguments of the process, and returns its exit code.
 pub fn main() -> ExitCode {
-    main_with(std::env::args_os().collect())
+    main_with(std::env::args_os().collect(), &[])
 }
 
 /// Runs the program and returns its exit code. The first argument is the name of the program.
-pub fn main_with(arguments: Vec<OsString>) -> ExitCode {
+///
+/// `start` is the command that starts the program, with its first arguments. It is empty if the program is the executable of the process.
+pub fn main_with(arguments: Vec<OsString>, start: &[String]) -> ExitCode {
     let command = Arguments::command();
     let separated = script_arguments::separate(&command, arguments);
     let parsed = command.clone().try_get_matches_from(&separated);
@@ -90,7 +92,7 @@ pub fn main_with(arguments: Vec<OsString>) -> ExitCode {
         Command::Component(arguments) => component::component(&arguments),
         Command::Wit => component::wit(),
         Command::Init(arguments) => init::init(&arguments),
-        Command::Install(arguments) => install::install(&arguments),
+        Command::Install(arguments) => install::install(&arguments, start),
         Command::Completions(arguments) => reference::completions(&arguments, command),
         Command::Man(arguments) => reference::man(&arguments, command),
     };

@@ -54,10 +54,16 @@ pub struct Arguments {
     config: Option<PathBuf>,
 }
 
-/// Prints the entry, or writes it to the configuration of the client.
-pub fn install(arguments: &Arguments) -> Result<ExitCode> {
+/// Prints the entry, or writes it to the configuration of the client. `start` is the command that starts this program.
+pub fn install(arguments: &Arguments, start: &[String]) -> Result<ExitCode> {
     let client = arguments.client;
-    let entry = client.entry(program()?, server_arguments(arguments)?);
+    let (program, mut words) = match start {
+        [] => (program(&std::env::current_exe().context("can't find this program")?)?, Vec::new()),
+        [script] => (program(Path::new(script))?, Vec::new()),
+        [interpreter, rest @ ..] => (interpreter.clone(), rest.to_vec()),
+    };
+    words.extend(server_arguments(arguments)?);
+    let entry = client.entry(program, words);
     let path = arguments.path.clone().map_or_else(|| client.file(arguments.project), Ok)?;
     let block = merge::add("", client.section(), NAME, &entry, false)?.unwrap_or_default();
     if !arguments.write {
@@ -120,15 +126,14 @@ fn absolute_text(path: &Path) -> Result<String> {
 }
 
 /// Returns the name of this program if the search path has it under this name, and otherwise its absolute path.
-fn program() -> Result<String> {
-    let this = std::env::current_exe().context("can't find this program")?;
+fn program(this: &Path) -> Result<String> {
     #[expect(clippy::disallowed_methods, reason = "compares programs, and opens no file of a script")]
-    let is_this = |other: PathBuf| matches!((std::fs::canonicalize(&other), std::fs::canonicalize(&this)), (Ok(a), Ok(b)) if a == b);
+    let is_this = |other: PathBuf| matches!((std::fs::canonicalize(&other), std::fs::canonicalize(this)), (Ok(a), Ok(b)) if a == b);
     let file_name = format!("{NAME}{}", std::env::consts::EXE_SUFFIX);
     let search_path = std::env::var_os("PATH").unwrap_or_default();
     // The first program of this name is the one that a client starts.
     let first = std::env::split_paths(&search_path).map(|directory| directory.join(&file_name)).find(|program| program.is_file());
-    if first.is_some_and(is_this) { Ok(NAME.into()) } else { absolute_text(&this) }
+    if first.is_some_and(is_this) { Ok(NAME.into()) } else { absolute_text(this) }
 }
 
 /// Returns the command of an entry for a shell.

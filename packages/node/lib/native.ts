@@ -41,7 +41,7 @@ export interface NativeSandbox {
 }
 
 export interface Native {
-  runCommandLine(args: string[]): number;
+  runCommandLine(args: string[], start: string[]): number;
   Bridge: new (receive: Receive) => NativeBridge;
   NativeEngine: new (options: string) => NativeEngine;
   NativeSandbox: {

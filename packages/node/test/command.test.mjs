@@ -1,9 +1,9 @@
 // The `toolscript` program: streams, signals and exit codes.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 
@@ -22,6 +22,23 @@ test("run prints the log and the result", () => {
 test("npx starts the program", () => {
   const { status, stdout } = spawnSync("npx", ["--no-install", "toolscript", "--version"], { encoding: "utf8" });
   assert.deepEqual([status, stdout], [0, "toolscript 0.1.0\n"]);
+});
+
+test("install prints the command that starts the program", () => {
+  const cached = join(cwd, "_npx/1/node_modules/.bin/toolscript");
+  mkdirSync(dirname(cached), { recursive: true });
+  symlinkSync(program, cached);
+  const script = resolve("node_modules/toolscript/dist/cli.js");
+  for (const [command, args, start] of [
+    [program, [], [program]],
+    [process.execPath, [script], [process.execPath, script]],
+    [cached, [], ["npx", "-y", "toolscript"]],
+  ]) {
+    const env = { ...process.env, PATH: dirname(process.execPath) };
+    const { stdout, stderr } = spawnSync(command, [...args, "install", "claude", "--io-dir", "files"], { cwd, encoding: "utf8", env });
+    const entry = JSON.parse(stdout).mcpServers.toolscript;
+    assert.deepEqual([entry.command, ...entry.args], [...start, "serve", "--io-dir", join(cwd, "files")], stderr);
+  }
 });
 
 test("exit codes are those of the program", () => {

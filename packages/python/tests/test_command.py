@@ -94,3 +94,20 @@ def test_serve_ends_at_sigint(tmp_path: Path) -> None:
     assert process.wait() == 0
     process.stdin.close()
     process.stdout.close()
+
+
+@pytest.mark.parametrize(
+    ("program", "start"),
+    [
+        (COMMAND, COMMAND),
+        ([sys.executable, "-m", "toolscript"], [sys.executable, "-m", "toolscript"]),
+        (["cache/archive-v0/environment/bin/toolscript"], ["uvx", "toolscript"]),
+    ],
+)
+def test_install_prints_the_command_that_starts_the_program(tmp_path: Path, program: list[str], start: list[str]) -> None:
+    link = tmp_path / "cache/archive-v0/environment/bin/toolscript"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(COMMAND[0])
+    done = subprocess.run([*program, "install", "claude", "--io-dir", "files"], cwd=tmp_path, capture_output=True, text=True, env={"PATH": ""})
+    entry = json.loads(done.stdout)["mcpServers"]["toolscript"]
+    assert [entry["command"], *entry["args"]] == [*start, "serve", "--io-dir", str(tmp_path / "files")], done.stderr
