@@ -58,7 +58,7 @@ export interface Progress {
 
 /** The options of a run. */
 export interface RunOptions {
-  /** The values of `...` in the script. */
+  /** The values of `...` in the script, which receives them as strings. */
   arguments?: readonly (string | number | boolean)[];
   /** Limits of this run. The others are those of the sandbox. */
   limits?: Limits;
@@ -252,6 +252,11 @@ function encodeError(name: string, error: unknown): { text: string; buffers: Buf
   }
 }
 
+function argument(value: unknown): string {
+  if (["string", "number", "boolean"].includes(typeof value)) return String(value);
+  throw new TypeError("an argument must be a string, a number or a boolean; pass JSON, and read it in the script with json.decode");
+}
+
 /** Returns the options of a run for the addon. */
 export function runOptionsToJson(options: RunOptions, more: Record<string, unknown> = {}): string {
   const { arguments: values, limits, onPrint, onProgress, signal, seed, credentials, env, ...unknown } = options;
@@ -259,7 +264,7 @@ export function runOptionsToJson(options: RunOptions, more: Record<string, unkno
   if (key !== undefined) throw new TypeError(`unknown option "${key}"`);
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError("signal must be an AbortSignal");
   return JSON.stringify({
-    arguments: values?.map(String),
+    arguments: values?.map(argument),
     limits: limits && limitsToJson(limits),
     seed,
     credentials,

@@ -52,6 +52,7 @@ test("invalid options are type errors", async () => {
     [{ limits: { memory: 1 } }, "memory must be between 4 MiB and 4096 MiB"],
     [{ limits: { timeout: 5 } }, 'unknown limit "timeout"'],
     [{ signals: 1 }, 'unknown option "signals"'],
+    [{ arguments: [{}] }, "an argument must be a string, a number or a boolean; pass JSON, and read it in the script with json.decode"],
     [{ signal: 1 }, "signal must be an AbortSignal"],
     [{ credentials: { shop: "x" } }, "there is no API or MCP server 'shop' for a credential"],
   ];

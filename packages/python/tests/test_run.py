@@ -173,6 +173,12 @@ def test_environment_values() -> None:
 def test_arguments_must_be_a_list() -> None:
     with pytest.raises(TypeError, match="arguments must be a list of strings, not a string"):
         Sandbox().run("", arguments="abc")
+    with pytest.raises(TypeError, match="an argument must be a string or a number, not dict; pass JSON"):
+        Sandbox().run("", arguments=[{"a": 1}])  # type: ignore[list-item]
+
+
+def test_a_script_receives_arguments_as_strings() -> None:
+    assert Sandbox().run("return {...}", arguments=["a", 1, 0.5, True]).result == ["a", "1", "0.5", "true"]
 
 
 def test_ctrl_c_stops_a_blocking_run() -> None:

@@ -38,6 +38,15 @@ if TYPE_CHECKING:
     OnProgress = Callable[[float, float | None, str | None], object]
 
 
+def _argument(argument: str | int | float) -> str:
+    if isinstance(argument, bool):
+        return "true" if argument else "false"
+    if isinstance(argument, (str, int, float)):
+        return str(argument)
+    found = type(argument).__name__
+    raise TypeError(f"an argument must be a string or a number, not {found}; pass JSON, and read it in the script with json.decode")
+
+
 class _RunOptions:
     """The options of a run, as the extension module reads them."""
 
@@ -58,7 +67,7 @@ class _RunOptions:
     ) -> None:
         if isinstance(arguments, str):
             raise TypeError("arguments must be a list of strings, not a string")
-        self.arguments = [argument if isinstance(argument, str) else str(argument) for argument in arguments]
+        self.arguments = [_argument(argument) for argument in arguments]
         self.limits = limits
         self.timeout = timeout
         self.on_print = on_print
@@ -185,7 +194,7 @@ class Sandbox:
         a thread of its own.
 
         :param script: Luau source text.
-        :param arguments: the values of ``...`` in the script.
+        :param arguments: the values of ``...`` in the script, which receives them as strings.
         :param limits: limits of this run, instead of those of the sandbox.
         :param timeout: wall time of this run in seconds.
         :param on_print: called with each line that the script prints.
