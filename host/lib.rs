@@ -161,5 +161,5 @@ pub mod functions {
 
 /// The guest as WebAssembly, for hosts other than this library.
 pub mod component {
-    pub use crate::engine::image::{ComponentError, component, wasi_command, wasi_core_module, wit};
+    pub use crate::engine::image::{ComponentError, checker, checker_wit, component, wasi_command, wasi_core_module, wit};
 }

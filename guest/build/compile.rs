@@ -74,34 +74,55 @@ const STACK_SIZE: usize = 1 << 20;
 /// module declares this limit, so that every engine enforces it.
 const COMMAND_MEMORY: usize = 68 << 20;
 
-/// The modules that contain a translation unit.
+/// A module that contains a translation unit.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
-    /// The sandbox and the WASI command.
-    Both,
     /// The sandbox, whose host implements the contract.
     Sandbox,
     /// The WASI command, which implements the contract itself.
     Command,
+    /// The checker, which has only the parser of Luau.
+    Checker,
 }
 
+/// The parts that run scripts.
+const RUNTIMES: &[Part] = &[Part::Sandbox, Part::Command];
+
+/// All parts.
+const ALL: &[Part] = &[Part::Sandbox, Part::Command, Part::Checker];
+
 /// The directories with sources of the guest, except `wasi-command`.
-const SOURCES: [(&str, Part); 7] = [
-    ("runtime", Part::Both),
-    ("memory", Part::Both),
-    ("libc", Part::Both),
-    ("lib", Part::Both),
-    ("lib/io", Part::Both),
-    ("lib/json", Part::Both),
+const SOURCES: [(&str, &[Part]); 8] = [
+    ("runtime", RUNTIMES),
+    ("memory", RUNTIMES),
+    ("libc", RUNTIMES),
+    ("lib", RUNTIMES),
+    ("lib/io", RUNTIMES),
+    ("lib/json", RUNTIMES),
     // The WASI command has no function providers.
-    ("lib/sdk", Part::Sandbox),
+    ("lib/sdk", &[Part::Sandbox]),
+    ("checker", &[Part::Checker]),
 ];
+
+/// The files of the other directories that the checker needs, too.
+const SHARED_WITH_CHECKER: [&str; 7] = [
+    "runtime/hint_table.cpp",
+    "runtime/source_position.cpp",
+    "memory/heap.cpp",
+    "memory/operator_new.cpp",
+    "libc/exception_tag.s",
+    "libc/strtoull.cpp",
+    "libc/wasi_stubs.cpp",
+];
+
+/// The directories of Luau with the parser.
+const PARSER: [&str; 2] = ["Ast/src", "Common/src"];
 
 /// A translation unit and its compiler flags.
 struct Unit {
     source: PathBuf,
     flags: Vec<String>,
-    part: Part,
+    parts: &'static [Part],
 }
 
 /// The core modules, before initialization.
@@ -110,27 +131,50 @@ pub struct Modules {
     pub sandbox: Vec<u8>,
     /// The WASI command, which imports WASI preview 1.
     pub command: Vec<u8>,
+    /// The checker, which imports nothing. `None` without the feature `check`.
+    pub checker: Option<Vec<u8>>,
 }
 
 /// Compiles all units and links both modules.
-pub fn core_modules(zig: &Zig, luau: &Luau, out: &Path) -> Result<Modules> {
+pub fn core_modules(zig: &Zig, luau: &Luau, out: &Path, with_checker: bool) -> Result<Modules> {
     let objects = out.join("objects");
     fs::create_dir_all(&objects)?;
     let mut units = luau_units(luau, out)?;
     units.extend(guest_units(luau, out)?);
     units.extend(exception_units(zig));
+    if with_checker {
+        write_checker_definitions(out)?;
+    } else {
+        units.retain(|unit| unit.parts != [Part::Checker]);
+    }
     report_progress(&format!("compiling Luau and the guest to wasm ({} files; half a minute the first time)", units.len()));
     let compiled = compile_all(zig, &units, &objects)?;
     report_progress("linking the guest (Zig builds its libc++ the first time: a minute)");
     let objects_of = |part: Part| {
         let pairs = units.iter().zip(&compiled);
-        pairs.filter(|(unit, _)| [Part::Both, part].contains(&unit.part)).map(|(_, object)| object.clone()).collect::<Vec<_>>()
+        pairs.filter(|(unit, _)| unit.parts.contains(&part)).map(|(_, object)| object.clone()).collect::<Vec<_>>()
     };
     let maximum = format!("-Wl,--max-memory={COMMAND_MEMORY}");
     Ok(Modules {
         sandbox: link(zig, &objects_of(Part::Sandbox), &[], &out.join("sandbox-uninitialized.wasm"))?,
         command: link(zig, &objects_of(Part::Command), &[maximum], &out.join("command-uninitialized.wasm"))?,
+        checker: if with_checker {
+            Some(link(zig, &objects_of(Part::Checker), &[], &out.join("checker-uninitialized.wasm"))?)
+        } else {
+            None
+        },
     })
+}
+
+/// Writes the definitions of the built-in globals as a header, which the checker reads before its memory is stored.
+fn write_checker_definitions(out: &Path) -> Result<()> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let mut header = String::new();
+    for path in ["guest/lib/standard.d.luau", "guest/lib/globals.d.luau"] {
+        let text = fs::read_to_string(root.join(path)).with_context(|| format!("reading {path}"))?;
+        header.push_str(&format!("R\"definitions(\n{text})definitions\",\n"));
+    }
+    Ok(fs::write(out.join("checker_definitions.inc"), header)?)
 }
 
 fn guest_directory() -> Result<PathBuf> {
@@ -170,7 +214,8 @@ fn luau_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
         if source.ends_with("lbaselib.cpp") {
             flags.extend(["-include".into(), guest.join("lib/to_number.h").display().to_string()]);
         }
-        Ok(Unit { source, flags, part: Part::Both })
+        let is_parser = source.parent().is_some_and(|directory| PARSER.iter().any(|parser| directory.ends_with(parser)));
+        Ok(Unit { source, flags, parts: if is_parser { ALL } else { RUNTIMES } })
     });
     units.collect()
 }
@@ -194,10 +239,12 @@ fn guest_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
     flags.extend([bindings.clone(), "-iquote".into(), guest.display().to_string()]);
     flags.extend(["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"].map(String::from));
     let mut units = Vec::new();
-    for (directory, part) in SOURCES {
+    for (directory, parts) in SOURCES {
         for source in sources(&guest.join(directory))? {
             let is_assembly = source.extension().is_some_and(|extension| extension == "s");
-            units.push(Unit { source, flags: if is_assembly { Vec::new() } else { flags.clone() }, part });
+            let is_shared = SHARED_WITH_CHECKER.iter().any(|shared| source.ends_with(shared));
+            let flags = if is_assembly { Vec::new() } else { flags.clone() };
+            units.push(Unit { source, flags, parts: if is_shared { ALL } else { parts } });
         }
     }
     flags.push(format!("-DTOOLSCRIPT_VERSION=\"{}\"", env::var("CARGO_PKG_VERSION")?));
@@ -205,9 +252,10 @@ fn guest_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
     units.extend(sources(&guest.join("wasi-command"))?.into_iter().map(|source| Unit {
         source,
         flags: flags.clone(),
-        part: Part::Command,
+        parts: &[Part::Command],
     }));
-    units.push(Unit { source: out.join("guest.c"), flags: vec!["-O2".into(), bindings], part: Part::Sandbox });
+    units.push(Unit { source: out.join("guest.c"), flags: vec!["-O2".into(), bindings.clone()], parts: &[Part::Sandbox] });
+    units.push(Unit { source: out.join("checker_guest.c"), flags: vec!["-O2".into(), bindings], parts: &[Part::Checker] });
     Ok(units)
 }
 
@@ -237,12 +285,12 @@ fn exception_units(zig: &Zig) -> Vec<Unit> {
     .chain(["libcxxabi/include", "libcxx/include", "libcxx/src", "libunwind/include"].map(include))
     .collect();
     vec![
-        Unit { source: library.join("libcxxabi/src/cxa_exception.cpp"), flags: abi_flags.clone(), part: Part::Both },
-        Unit { source: library.join("libcxxabi/src/cxa_personality.cpp"), flags: abi_flags, part: Part::Both },
+        Unit { source: library.join("libcxxabi/src/cxa_exception.cpp"), flags: abi_flags.clone(), parts: ALL },
+        Unit { source: library.join("libcxxabi/src/cxa_personality.cpp"), flags: abi_flags, parts: ALL },
         Unit {
             source: library.join("libunwind/src/Unwind-wasm.c"),
             flags: vec!["-O2".into(), "-DNDEBUG".into(), "-D_LIBUNWIND_HIDE_SYMBOLS".into(), include("libunwind/include")],
-            part: Part::Both,
+            parts: ALL,
         },
     ]
 }

@@ -17,20 +17,34 @@ use wit_bindgen_core::{
 };
 use wit_component::{ComponentEncoder, StringEncoding, WitPrinter, embed_component_metadata};
 
-/// The contract in `wit/` and the world that the build adds to it.
+/// A contract, and the world that the build adds to it.
 pub struct Wit {
     resolve: Resolve,
     package: PackageId,
+    /// The name of the world of the component.
+    world: &'static str,
     build: PackageId,
+    /// The name of the world of the module before initialization.
+    build_world: &'static str,
 }
 
 impl Wit {
-    /// Parses the directory and its `deps`.
-    pub fn parse(directory: &str) -> Result<Self> {
+    /// Parses the contract of the sandbox.
+    pub fn sandbox() -> Result<Self> {
+        Self::parse("wit", "sandbox", "guest/build/guest.wit", "guest")
+    }
+
+    /// Parses the contract of the checker.
+    pub fn checker() -> Result<Self> {
+        Self::parse("wit/checker", "checker", "guest/build/checker.wit", "checker-guest")
+    }
+
+    /// Parses a directory and its `deps`, and the file with the world of the build.
+    fn parse(directory: &str, world: &'static str, build: &str, build_world: &'static str) -> Result<Self> {
         let mut resolve = Resolve::default();
-        let (package, _) = resolve.push_dir(directory).context("reading wit/")?;
-        let build = resolve.push_file("guest/build/guest.wit")?;
-        Ok(Self { resolve, package, build })
+        let (package, _) = resolve.push_dir(directory).with_context(|| format!("reading {directory}"))?;
+        let build = resolve.push_file(build)?;
+        Ok(Self { resolve, package, world, build, build_world })
     }
 
     /// Returns the contract and the packages that it refers to as one text.
@@ -42,11 +56,11 @@ impl Wit {
         Ok(printer.output.to_string())
     }
 
-    /// Writes the C bindings, `guest.h` and `guest.c`.
+    /// Writes the C bindings: a header and a source file, named after the world of the build.
     pub fn write_bindings(&self, out: &Path) -> Result<()> {
         let mut files = Files::default();
         let mut resolve = self.resolve.clone();
-        let world = resolve.select_world(&[self.build], Some("guest"))?;
+        let world = resolve.select_world(&[self.build], Some(self.build_world))?;
         let options = wit_bindgen_c::Opts { no_object_file: true, ..Default::default() };
         options.build().generate(&mut resolve, world, &mut files)?;
         for (name, contents) in files.iter() {
@@ -55,7 +69,7 @@ impl Wit {
         Ok(())
     }
 
-    /// Wraps the module as a component of the world `sandbox`.
+    /// Wraps the module as a component.
     pub fn encode(&self, mut module: Vec<u8>) -> Result<Vec<u8>> {
         embed_component_metadata(&mut module, &self.resolve, self.world()?, StringEncoding::UTF8)?;
         ComponentEncoder::default().module(&module)?.validate(true).encode().context("encoding the component")
@@ -67,7 +81,7 @@ impl Wit {
     }
 
     fn world(&self) -> Result<WorldId> {
-        self.resolve.select_world(&[self.package], Some("sandbox"))
+        self.resolve.select_world(&[self.package], Some(self.world))
     }
 }
 

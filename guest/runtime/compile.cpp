@@ -1,4 +1,5 @@
 #include "runtime/compile.h"
+#include "runtime/source_position.h"
 #include "runtime/syntax_hint.h"
 
 #include "Luau/BytecodeBuilder.h"
@@ -30,24 +31,6 @@ std::string compile(const Luau::ParseResult& parsed, Luau::AstNameTable& names)
                 throw;
         }
     }
-}
-
-// Returns the number of characters from `start` to `end`. The text is UTF-8.
-uint32_t count_characters(const char* start, const char* end)
-{
-    return uint32_t(std::count_if(start, end, [](char byte) { return (byte & 0xc0) != 0x80; }));
-}
-
-// Converts a position of the parser, which counts bytes from 0, to a column.
-uint32_t to_column(const std::string& text, const Luau::Position& position)
-{
-    const char* end = text.data() + text.size();
-    const char* line = text.data();
-    for (unsigned number = 0; number < position.line && line < end; number++)
-        line = std::find(line, end, '\n') + 1;
-    if (line >= end)
-        return 1;
-    return count_characters(line, line + std::min<size_t>(position.column, end - line)) + 1;
 }
 
 // Finds the first NUL byte, which is an error: the parser takes it for the end of the text.

@@ -1,5 +1,6 @@
 // Replaces the functions of Luau that raise errors about the type of an operand: these also name the operand, and add a hint if there is one.
 // The build renames the originals in `ldebug.cpp`. All work is done while an error is raised, so other instructions cost what they did.
+#include "runtime/hint_table.h"
 #include "runtime/hints.h"
 #include "runtime/operand_name.h"
 

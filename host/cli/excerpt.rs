@@ -35,15 +35,29 @@ impl Source<'_> {
     pub fn locate<'a>(&self, message: &'a str, column: Option<u32>) -> Option<Located<'a>> {
         let (line, message) = message.strip_prefix(SANDBOX_NAME)?.strip_prefix(':')?.split_once(": ")?;
         let line: usize = line.parse().ok()?;
-        let script = self.text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(self.text);
+        line.checked_sub(1)?;
         // A message of the script can name any line.
-        let text = script.split(|byte| *byte == b'\n').nth(line.checked_sub(1)?).map(|text| {
-            let text = String::from_utf8_lossy(text);
-            text.trim_end().to_owned()
-        });
+        let text = self.line(line);
         let start = column.and_then(|column| usize::try_from(column).ok()?.checked_sub(1));
         let marked = start.map(|start| start..start + token_length(text.as_deref().unwrap_or_default(), start, message));
         Some(Located { line, marked, text, message })
+    }
+
+    /// Returns a message about a part of a line. Lines and columns count from 1; without a length, the rest of the line is marked.
+    pub fn at<'a>(&self, line: u32, column: u32, length: u32, message: &'a str) -> Located<'a> {
+        let line = usize::try_from(line).unwrap_or(usize::MAX);
+        let start = usize::try_from(column.saturating_sub(1)).unwrap_or(usize::MAX);
+        let end = start.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
+        let text = self.line(line);
+        let end = if length == 0 { text.as_deref().map_or(end, |text| text.chars().count()) } else { end };
+        Located { line, marked: Some(start..end.max(start)), text, message }
+    }
+
+    /// Returns a line of the script, without white space at its end.
+    fn line(&self, number: usize) -> Option<String> {
+        let script = self.text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(self.text);
+        let text = script.split(|byte| *byte == b'\n').nth(number.checked_sub(1)?)?;
+        Some(String::from_utf8_lossy(text).trim_end().to_owned())
     }
 
     /// Replaces the name at the start of a line of a traceback.

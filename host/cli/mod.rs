@@ -1,6 +1,7 @@
 //! The command line: arguments are parsed here, and each command then resolves them together with the configuration file.
 
 mod apis;
+mod check;
 mod component;
 mod docs;
 mod escape;
@@ -43,6 +44,8 @@ enum Command {
     /// Run a script and print its result.
     #[command(override_usage = "toolscript run [OPTIONS] FILE [ARGS]...\n       toolscript run [OPTIONS] -e CODE [ARGS]...")]
     Run(run::Arguments),
+    /// Find mistakes in scripts without running them.
+    Check(check::Arguments),
     /// Serve scripts to a model over MCP.
     Serve(Box<serve::Arguments>),
     /// List, print, search and remove the files of scripts.
@@ -85,6 +88,7 @@ pub fn main_with(arguments: Vec<OsString>, start: &[String]) -> ExitCode {
     log_to_stderr();
     let ended = match arguments.command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Check(arguments) => check::check(&arguments),
         Command::Serve(arguments) => serve::serve(&arguments, |id| is_from_command_line(&matches, id)),
         Command::Files(arguments) => files::files(&arguments),
         Command::Docs(arguments) => docs::docs(&arguments),

@@ -5,7 +5,7 @@ use super::{
     limit_hints::LimitHints,
     output::{self, Output},
 };
-use crate::{ErrorKind, Outcome, ScriptError, files::TouchedFile, text::one_line};
+use crate::{ErrorKind, Outcome, ScriptError, engine::Diagnostic, files::TouchedFile, text::one_line};
 use anyhow::Result;
 
 /// Prints the result or the error with its position and traceback, then the changed files, and notes on replaced parts and limits.
@@ -21,13 +21,19 @@ pub fn print(outcome: &Outcome, source: &Source<'_>, limits: &LimitHints) -> Res
     for file in &outcome.files_touched {
         beside.line(&describe(file));
     }
+    outcome.diagnostics.iter().for_each(|diagnostic| print_diagnostic(diagnostic, source));
     for note in outcome.replaced.iter().chain(&limits.notes(outcome)) {
         output::print_note(note);
     }
     beside.finish()
 }
 
-fn print_error(error: &ScriptError, source: &Source<'_>) {
+/// Prints the error of a script with its position, its source line and its traceback.
+pub fn print_error(error: &ScriptError, source: &Source<'_>) {
+    if error.kind == ErrorKind::Check {
+        error.diagnostics.iter().for_each(|diagnostic| print_diagnostic(diagnostic, source));
+        return output::print_note("nothing was executed; --no-check runs the script nevertheless");
+    }
     let located = source.locate(&error.message, error.column);
     let message = located.as_ref().map_or_else(|| error.message.clone(), |located| located.message(source.name));
     match error.kind {
@@ -41,6 +47,18 @@ fn print_error(error: &ScriptError, source: &Source<'_>) {
     }
     for frame in error.traceback.iter().flat_map(|traceback| traceback.lines()) {
         stderr.line(&format!("  at {}", source.rename(frame)));
+    }
+}
+
+/// Prints a mistake with its position and its source line.
+pub fn print_diagnostic(diagnostic: &Diagnostic, source: &Source<'_>) {
+    let Diagnostic { line, column, length, message, .. } = diagnostic;
+    let located = source.at(*line, *column, *length, message);
+    let print = if diagnostic.is_error() { output::print_error } else { output::print_note };
+    print(&located.message(source.name));
+    let mut stderr = Output::stderr();
+    for line in located.excerpt().into_iter().flatten() {
+        stderr.line(&line);
     }
 }
 

@@ -9,15 +9,14 @@ use super::{
     outcome,
     output::{self, Output},
     signals,
+    user_file::read_script,
 };
 use crate::{
     CancellationToken, ErrorKind, Files, RunOptions, Script,
-    allocation::read_up_to,
     config::Config,
-    engine::{FileIo, RunRejected},
-    text,
+    engine::{CheckMode, FileIo, RunRejected},
 };
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
 use std::{
     io::{self, Write as _},
@@ -47,6 +46,10 @@ pub struct Arguments {
     /// Print each report of progress as a line on standard error, if that is not a terminal; a terminal shows a bar
     #[arg(long)]
     progress: bool,
+
+    /// Run the script even if mistakes are found in it
+    #[arg(long)]
+    no_check: bool,
 
     /// Print the cost of the run as one JSON line on standard error
     #[arg(long)]
@@ -92,7 +95,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     drop(in_runtime);
 
     let (printer, printing) = LivePrinter::start(!arguments.json, ProgressForm::for_stderr(arguments.progress));
-    let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation);
+    let check = if arguments.no_check { CheckMode::Off } else { config.check.mode() };
+    let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation).with_check(check);
     if let Some(sdk) = &sdk {
         options = options.with_functions(Arc::clone(sdk));
     }
@@ -133,27 +137,12 @@ fn script_directory(file: &Path) -> Option<Files> {
     Files::new(file.parent()?).ok()
 }
 
-/// Reads the script. Stops reading one byte after the limit.
+/// Reads the script.
 fn read_source(arguments: &Arguments, limit: usize) -> Result<Vec<u8>> {
     if let Some(code) = &arguments.code {
         return Ok(code.clone().into_bytes());
     }
-    let file = arguments.file.as_deref().context("no script: name a FILE, or use -e CODE")?;
-    let mut source = Vec::new();
-    let read_limit = (limit as u64).saturating_add(1);
-    if file == Path::new("-") {
-        read_up_to(io::stdin().lock(), read_limit, &mut source).context("can't read the script from standard input")?;
-    } else {
-        let context = || format!("can't read the script {}", file.display());
-        #[expect(clippy::disallowed_types, reason = "reads a file that the user named, not one of a script")]
-        let opened = std::fs::File::open(file).with_context(context)?;
-        read_up_to(opened, read_limit, &mut source).with_context(context)?;
-    }
-    if source.len() > limit {
-        let limit = text::size(limit as u64);
-        bail!("the script {} is larger than {limit}; raise the limit with [limits] script in toolscript.toml", file.display());
-    }
-    Ok(source)
+    read_script(arguments.file.as_deref().context("no script: name a FILE, or use -e CODE")?, limit)
 }
 
 /// Returns the error with the name of the key that fixes it.

@@ -1,6 +1,6 @@
 //! Files of the user that commands read and write, such as the configuration of an MCP client. Scripts can't name them.
 
-use crate::allocation::read_up_to;
+use crate::{allocation::read_up_to, text};
 use anyhow::{Context as _, Result, anyhow, bail};
 use cap_std::{
     ambient_authority,
@@ -40,6 +40,25 @@ pub fn read(path: &Path) -> Result<Option<String>> {
         bail!("can't read {}: it is larger than {MAX_BYTES} bytes", path.display());
     }
     String::from_utf8(bytes).map(Some).map_err(|_| anyhow!("can't read {}: it is not UTF-8", path.display()))
+}
+
+/// Reads a script from a file, or from standard input if the file is `-`. Stops reading one byte after the limit.
+pub fn read_script(file: &Path, limit: usize) -> Result<Vec<u8>> {
+    let mut source = Vec::new();
+    let read_limit = (limit as u64).saturating_add(1);
+    if file == Path::new("-") {
+        read_up_to(std::io::stdin().lock(), read_limit, &mut source).context("can't read the script from standard input")?;
+    } else {
+        let context = || format!("can't read the script {}", file.display());
+        #[expect(clippy::disallowed_types, reason = "reads a file that the user named, not one of a script")]
+        let opened = std::fs::File::open(file).with_context(context)?;
+        read_up_to(opened, read_limit, &mut source).with_context(context)?;
+    }
+    if source.len() > limit {
+        let limit = text::size(limit as u64);
+        bail!("the script {} is larger than {limit}; raise the limit with [limits] script in toolscript.toml", file.display());
+    }
+    Ok(source)
 }
 
 /// Writes a text. Creates missing directories. A symlink is followed, and its target is replaced.

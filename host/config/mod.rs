@@ -1,6 +1,7 @@
 //! The configuration file, `toolscript.toml`. Every key is optional, and an unknown key is an error. Paths are relative to the
 //! directory of the file.
 
+mod check;
 mod io;
 mod limits;
 mod parse_error;
@@ -8,6 +9,7 @@ mod paths;
 mod server;
 pub mod units;
 
+pub use check::CheckSection;
 pub use io::DEFAULT_IO_DIR;
 pub use limits::LimitsSection;
 pub use server::{AuthSection, ServerSection, Transport};
@@ -50,6 +52,9 @@ pub struct Config {
     /// `[auth]`
     #[serde(default)]
     pub auth: AuthSection,
+    /// `[check]`
+    #[serde(default)]
+    pub check: CheckSection,
     /// `[apis.NAME]`
     #[serde(default)]
     pub apis: BTreeMap<String, ApiOptions>,

@@ -3,6 +3,7 @@
 use super::{
     Engine, Shared,
     bridge::{self, FileIo, FunctionProvider},
+    check::Checker,
     config,
     error::EngineError,
     functions::{Functions, InvalidFunctionName},
@@ -143,6 +144,7 @@ impl EngineBuilder {
                 engine,
                 guest,
                 run_export,
+                checker: Checker::default(),
                 queue: RunQueue::new(self.concurrency, self.queue_limit),
                 file_io: self.file_io,
                 functions: (!functions.is_empty()).then(|| Arc::new(functions) as Arc<dyn FunctionProvider>),

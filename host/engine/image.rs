@@ -58,11 +58,39 @@ pub enum ComponentError {
     /// The package was built with `TOOLSCRIPT_GUEST`, which supplies no WASI command.
     #[error("this build has no WASI command: it was built with TOOLSCRIPT_GUEST; unset the variable and build again")]
     NoWasiCommand,
+    /// The package was built without the feature `check`, or with `TOOLSCRIPT_GUEST`.
+    #[error("this build has no checker: it was built without the feature `check`, or with TOOLSCRIPT_GUEST")]
+    NoChecker,
 }
 
 /// Loads the machine code of the guest.
 pub(super) fn load(engine: &wasmtime::Engine) -> Result<Component, EngineError> {
     deserialize(engine, IMAGE)
+}
+
+/// The checker as machine code and as a component. They are empty in a build without the feature `check`, without a guest, or with
+/// `TOOLSCRIPT_GUEST`.
+static CHECKER_IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/checker.cwasm"));
+static CHECKER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/checker.wasm"));
+
+/// Returns the checker as a component, which imports nothing.
+///
+/// # Errors
+///
+/// Returns an error if the program was built without the checker.
+pub fn checker() -> Result<&'static [u8], ComponentError> {
+    if CHECKER.is_empty() { Err(ComponentError::NoChecker) } else { Ok(CHECKER) }
+}
+
+/// Returns the contract between the checker and its host as WIT.
+#[must_use]
+pub fn checker_wit() -> &'static str {
+    include_str!(concat!(env!("OUT_DIR"), "/checker.wit"))
+}
+
+/// Loads the machine code of the checker. Returns `None` if this build has none.
+pub(super) fn load_checker(engine: &wasmtime::Engine) -> Result<Option<Component>, EngineError> {
+    if CHECKER_IMAGE.is_empty() { Ok(None) } else { deserialize(engine, CHECKER_IMAGE).map(Some) }
 }
 
 /// Loads the guest that the tests and the fuzz targets use to make arbitrary calls.

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::{ResourceLimiter, Store, StoreContextMut, Trap};
 
 /// Fuel after which a busy guest yields to other tasks: 50 to 200 µs of work, because Luau burns 3 to 12 units per nanosecond.
-const YIELD_FUEL: u64 = 500_000;
+pub const YIELD_FUEL: u64 = 500_000;
 
 /// Time after which a guest that only calls the host yields to other tasks.
 const YIELD_TIME: Duration = Duration::from_micros(100);
@@ -126,7 +126,7 @@ struct Sizes {
 }
 
 impl MemoryMeter {
-    fn new(limit: usize) -> Self {
+    pub fn new(limit: usize) -> Self {
         Self { limit, sizes: Sizes::default(), previous: Sizes::default(), peak: 0, denied: false }
     }
 

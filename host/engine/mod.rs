@@ -5,6 +5,7 @@
 
 pub(crate) mod bridge;
 mod builder;
+mod check;
 mod config;
 mod contract;
 mod error;
@@ -28,6 +29,7 @@ mod script;
 
 pub use bridge::{FileIo, Listener, Progress};
 pub use builder::EngineBuilder;
+pub use check::{CheckMode, Definitions, Diagnostic, NotChecked, ScriptWords, Severity};
 pub use error::EngineError;
 pub use limits::{InvalidLimit, Limits};
 pub use options::{IoErrorMode, IoOptions, RunOptions};
@@ -52,6 +54,7 @@ struct Shared {
     engine: wasmtime::Engine,
     guest: InstancePre<run::RunState>,
     run_export: ComponentExportIndex,
+    checker: check::Checker,
     queue: RunQueue,
     file_io: FileIo,
     functions: Option<Arc<dyn FunctionProvider>>,

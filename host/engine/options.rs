@@ -2,6 +2,7 @@
 
 use super::{
     bridge::{FunctionProvider, Listener},
+    check::CheckMode,
     contract::OsErrorMode,
     limits::Limits,
     queue::RunQuota,
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 /// - `seed`: a random number
 /// - `quota`: none
 /// - `functions`: those of the engine
+/// - `check`: off
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct RunOptions {
@@ -37,6 +39,8 @@ pub struct RunOptions {
     pub quota: Option<RunQuota>,
     /// The functions that the script can call as `sdk.name(...)`. They replace those of the engine.
     pub functions: Option<Arc<dyn FunctionProvider>>,
+    /// Whether mistakes are looked for before the script runs. The check has limits of its own, and its time does not count.
+    pub check: CheckMode,
 }
 
 impl RunOptions {
@@ -88,11 +92,18 @@ impl RunOptions {
         self.functions = Some(Arc::new(functions));
         self
     }
+
+    /// Sets whether mistakes are looked for before the script runs.
+    #[must_use]
+    pub fn with_check(mut self, check: CheckMode) -> Self {
+        self.check = check;
+        self
+    }
 }
 
 impl fmt::Debug for RunOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { limits, io, cancellation, listener, seed, quota, functions } = self;
+        let Self { limits, io, cancellation, listener, seed, quota, functions, check } = self;
         f.debug_struct("RunOptions")
             .field("limits", limits)
             .field("io", io)
@@ -101,6 +112,7 @@ impl fmt::Debug for RunOptions {
             .field("seed", seed)
             .field("quota", quota)
             .field("functions", &functions.is_some())
+            .field("check", check)
             .finish()
     }
 }

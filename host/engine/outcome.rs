@@ -1,13 +1,14 @@
 //! The outcome of a run, for a caller or a model. It contains no statistics: those are in the receipt.
 
+use super::check::Diagnostic;
 use crate::files::TouchedFile;
 use serde::{Serialize, Serializer, de::DeserializeOwned, ser::SerializeMap as _};
 use serde_json::value::RawValue;
 
 /// The outcome of a run. It has logs and files even if the run failed.
 ///
-/// It serializes to `{"result", "logs", "files_touched"}` or `{"error", "logs", "files_touched"}`. The keys `"truncated"` and
-/// `"replaced"` are present only if something was truncated or replaced.
+/// It serializes to `{"result", "logs", "files_touched"}` or `{"error", "logs", "files_touched"}`. The keys `"truncated"`,
+/// `"replaced"` and `"diagnostics"` are present only if something was truncated, replaced or found.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -21,12 +22,14 @@ pub struct Outcome {
     pub truncated: Vec<&'static str>,
     /// The parts of the result that JSON can't represent, with their replacements, such as `result.ratio: NaN became null`.
     pub replaced: Vec<String>,
+    /// The mistakes that were found before a script ran with [`CheckMode::Warn`](super::CheckMode::Warn).
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Outcome {
     /// Creates an outcome without logs and files.
     pub(super) fn new(result: Result<Box<RawValue>, ScriptError>) -> Self {
-        Self { result, logs: Vec::new(), files_touched: Vec::new(), truncated: Vec::new(), replaced: Vec::new() }
+        Self { result, logs: Vec::new(), files_touched: Vec::new(), truncated: Vec::new(), replaced: Vec::new(), diagnostics: Vec::new() }
     }
 
     /// Deserializes the result.
@@ -57,6 +60,9 @@ impl Serialize for Outcome {
         }
         if !self.replaced.is_empty() {
             map.serialize_entry("replaced", &self.replaced)?;
+        }
+        if !self.diagnostics.is_empty() {
+            map.serialize_entry("diagnostics", &self.diagnostics)?;
         }
         map.end()
     }
@@ -89,13 +95,16 @@ pub struct ScriptError {
     /// The column of a syntax error in the line that the message names: a number of characters, from 1. Not serialized.
     #[serde(skip)]
     pub column: Option<u32>,
+    /// The mistakes that were found before the script ran. Empty for all kinds but [`ErrorKind::Check`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl ScriptError {
     /// Creates an error without a traceback.
     #[must_use]
     pub fn new(kind: ErrorKind, message: String) -> Self {
-        Self { kind, message, traceback: None, column: None }
+        Self { kind, message, traceback: None, column: None, diagnostics: Vec::new() }
     }
 }
 
@@ -106,6 +115,8 @@ impl ScriptError {
 pub enum ErrorKind {
     /// The source text is not valid Luau.
     Syntax,
+    /// Mistakes were found before the script ran, and nothing was run.
+    Check,
     /// The script raised an error.
     Runtime,
     /// The value that the script returned can't be a result.
@@ -130,6 +141,7 @@ impl ErrorKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Syntax => "syntax",
+            Self::Check => "check",
             Self::Runtime => "runtime",
             Self::Result => "result",
             Self::Internal => "internal",
@@ -151,7 +163,7 @@ impl ErrorKind {
     #[must_use]
     pub const fn exit_code(self) -> u8 {
         match self {
-            Self::Syntax | Self::Runtime | Self::Result | Self::Internal => 1,
+            Self::Syntax | Self::Check | Self::Runtime | Self::Result | Self::Internal => 1,
             Self::Fuel | Self::Timeout | Self::Memory | Self::Calls => 3,
             Self::Cancelled => 130,
         }

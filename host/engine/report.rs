@@ -4,6 +4,7 @@
 
 use super::{
     bridge::CallLimitReached,
+    check::Diagnostic,
     contract::{Failure, Kind},
     limits::{MAX_ERROR_TEXT, MAX_RESULT_DEPTH},
     meter::{Meter, Stop},
@@ -30,6 +31,18 @@ const OUT_OF_MEMORY: &str = "not enough memory";
 pub fn cancelled_while_waiting() -> Run {
     let error = stop_error(Stop::Cancelled, Duration::ZERO);
     Run { outcome: Outcome::new(Err(error)), receipt: Receipt { stopped_by: Some(ErrorKind::Cancelled), ..Receipt::default() } }
+}
+
+/// Returns the report on a script that did not run because of its mistakes.
+pub fn rejected_by_check(diagnostics: Vec<Diagnostic>) -> Run {
+    let count = diagnostics.len();
+    let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+    let message = match count {
+        1 => format!("{} (found before the run; nothing was executed)", texts.concat()),
+        _ => format!("{count} mistakes were found before the run, and nothing was executed: {}", texts.join("; ")),
+    };
+    let error = ScriptError { diagnostics, ..ScriptError::new(ErrorKind::Check, message) };
+    Run { outcome: Outcome::new(Err(error)), receipt: Receipt::default() }
 }
 
 /// Returns the report on a run that started, however it ended. `parsed` is the result of a run that returned one.
@@ -73,7 +86,8 @@ pub fn conclude(
         stopped_by,
     };
     tracing::debug!(?receipt, "run ended");
-    Run { outcome: Outcome { result, logs, files_touched: files.touched, truncated, replaced }, receipt }
+    let outcome = Outcome { logs, files_touched: files.touched, truncated, replaced, ..Outcome::new(result) };
+    Run { outcome, receipt }
 }
 
 fn microseconds(duration: Duration) -> u64 {
@@ -161,7 +175,7 @@ fn read_failure(store: &Store<RunState>, failure: &Failure, truncated: &mut Vec<
         Kind::Result => ErrorKind::Result,
         Kind::Memory => ErrorKind::Memory,
     };
-    ScriptError { kind, message, traceback, column: failure.column }
+    ScriptError { traceback, column: failure.column, ..ScriptError::new(kind, message) }
 }
 
 /// Escapes all control characters in an error message, except tabs.

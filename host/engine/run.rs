@@ -3,11 +3,12 @@
 use super::{
     Engine,
     bridge::{FileIo, ImportState, LogBuffer, MAX_RESPONSE, RunFunctions},
+    check::{CheckMode, Diagnostic},
     contract::{Failure, Request, RunFunction, Success, Variable},
     limits::{InvalidLimit, LOG_LINE_OVERHEAD, MAX_ARGUMENTS, MAX_ENVIRONMENT},
     meter::{self, Meter, Stop},
     options::{IoOptions, RunOptions},
-    outcome::Outcome,
+    outcome::{Outcome, ScriptError},
     receipt::Receipt,
     report,
     script::Script,
@@ -17,6 +18,7 @@ use crate::{
     random::random,
 };
 use std::{future::poll_fn, pin::pin, task::Poll, time::Instant};
+use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
 
 /// The size of a result in bytes from which checking it takes so long that other tasks must not wait for it.
@@ -28,6 +30,12 @@ const ARGUMENT_OVERHEAD: usize = 16;
 /// Bytes that each environment value costs in addition to its name and text: it is also an element of a list and of a Luau table in the
 /// guest.
 const VARIABLE_OVERHEAD: usize = 64;
+
+/// The start of a script that is only compiled. It is on the first line, so that the numbers of lines do not change.
+const RETURN_FIRST: &str = "do return end ";
+
+/// The mark that an editor may write at the start of a file.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A completed run.
 #[derive(Debug)]
@@ -128,11 +136,23 @@ impl Engine {
         let Some(_permit) = self.shared.queue.acquire(&options.cancellation).await? else {
             return Ok(report::cancelled_while_waiting());
         };
+        let functions = options.functions.clone().or_else(|| self.shared.functions.clone());
+        let diagnostics = match options.check {
+            CheckMode::Off => Vec::new(),
+            CheckMode::Warn | CheckMode::Errors => {
+                let provider = functions.as_deref();
+                let mut found = self.check_before_run(script, provider, options.io.is_some(), &options.cancellation).await;
+                found.retain(Diagnostic::is_error);
+                found
+            }
+        };
+        if options.check == CheckMode::Errors && !diagnostics.is_empty() {
+            return Ok(report::rejected_by_check(diagnostics));
+        }
         let started = Instant::now();
         let meter = Meter::new(options.limits.timeout, options.cancellation.clone(), options.limits.memory);
         let log = LogBuffer::new(options.limits.logs, LOG_LINE_OVERHEAD, options.listener.clone());
         let files = OpenFiles(options.io.as_ref().map(IoOptions::session));
-        let functions = options.functions.clone().or_else(|| self.shared.functions.clone());
         let functions = functions.map(|provider| RunFunctions::new(provider, options.limits.api_calls));
         let imports = ImportState::new(log, files.0.clone(), functions, self.shared.file_io);
         let mut store = Store::new(&self.shared.engine, RunState { imports, meter });
@@ -151,7 +171,30 @@ impl Engine {
             None => None,
         };
         let files = files.close().await;
-        Ok(report::conclude(store, (ending, parsed), files, &options, fuel, started))
+        let mut run = report::conclude(store, (ending, parsed), files, &options, fuel, started);
+        run.outcome.diagnostics = diagnostics;
+        Ok(run)
+    }
+
+    /// Compiles a script without running it. Returns the syntax error if it has one, or the reason why it can't be compiled.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the compilation does not start, as [`run`](Self::run) does.
+    pub async fn compile(&self, script: &Script, options: RunOptions) -> Result<Option<ScriptError>, RunRejected> {
+        let text = script.source.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&script.source);
+        // A script after a return statement is compiled and not run. A `#!` line is a comment.
+        let rest = text.strip_prefix(b"#!").map(|rest| [b"--", rest].concat());
+        let source = [RETURN_FIRST.as_bytes(), rest.as_deref().unwrap_or(text)].concat();
+        let mut options = options;
+        options.limits.script = options.limits.script.saturating_add(RETURN_FIRST.len());
+        let run = self.run(&Script::new(source), options.with_check(CheckMode::Off)).await?;
+        Ok(run.outcome.result.err().map(|mut error| {
+            let is_first_line = error.message.starts_with("script:1: ");
+            let shift = u32::try_from(RETURN_FIRST.len()).unwrap_or(0);
+            error.column = error.column.map(|column| if is_first_line { column.saturating_sub(shift).max(1) } else { column });
+            error
+        }))
     }
 
     /// Checks that a result is JSON. Other tasks of the thread do not wait until a large one is checked.
@@ -172,33 +215,8 @@ impl Engine {
     /// Calls the guest, and stops it at the deadline or when the run is cancelled.
     async fn call_until_stopped(&self, store: &mut Store<RunState>, script: &Script, options: &RunOptions) -> Ending {
         let deadline = store.data().meter.deadline;
-        let mut timer = pin!(tokio::time::sleep_until(deadline.into()));
-        let mut cancelled = pin!(options.cancellation.cancelled());
-        let mut call = pin!(self.call(store, script, options));
-        // The guest yields about every 100 µs. Each poll reads the clock, because the timers of a busy runtime can be late. A run that
-        // returns before its first yield never registers the timer.
-        poll_fn(|context| {
-            if options.cancellation.is_cancelled() {
-                return Poll::Ready(Ending::Stopped(Stop::Cancelled));
-            }
-            if let Poll::Ready(returned) = call.as_mut().poll(context) {
-                // Copying a large block can't be interrupted, so the call can return after the deadline.
-                let is_late = returned.is_ok() && Instant::now() >= deadline;
-                return Poll::Ready(if is_late {
-                    Ending::Stopped(Stop::Deadline)
-                } else {
-                    returned.map_or_else(Ending::Trapped, Ending::Returned)
-                });
-            }
-            if cancelled.as_mut().poll(context).is_ready() {
-                return Poll::Ready(Ending::Stopped(Stop::Cancelled));
-            }
-            if timer.as_mut().poll(context).is_ready() || Instant::now() >= deadline {
-                return Poll::Ready(Ending::Stopped(Stop::Deadline));
-            }
-            Poll::Pending
-        })
-        .await
+        let ended = until_stopped(self.call(store, script, options), deadline, &options.cancellation).await;
+        ended.map_or_else(Ending::Stopped, |returned| returned.map_or_else(Ending::Trapped, Ending::Returned))
     }
 
     /// Instantiates the guest and calls its `run` export.
@@ -218,6 +236,38 @@ impl Engine {
         let (result,) = run.call_async(store, (request,)).await?;
         Ok(result)
     }
+}
+
+/// Polls a call of a guest until it returns, the deadline has passed or the call is cancelled.
+///
+/// The guest yields about every 100 µs. Each poll reads the clock, because the timers of a busy runtime can be late. A call that returns
+/// before its first yield never registers the timer.
+pub async fn until_stopped<T>(
+    call: impl Future<Output = wasmtime::Result<T>>,
+    deadline: Instant,
+    cancellation: &CancellationToken,
+) -> Result<wasmtime::Result<T>, Stop> {
+    let mut timer = pin!(tokio::time::sleep_until(deadline.into()));
+    let mut cancelled = pin!(cancellation.cancelled());
+    let mut call = pin!(call);
+    poll_fn(|context| {
+        if cancellation.is_cancelled() {
+            return Poll::Ready(Err(Stop::Cancelled));
+        }
+        if let Poll::Ready(returned) = call.as_mut().poll(context) {
+            // Copying a large block can't be interrupted, so the call can return after the deadline.
+            let is_late = returned.is_ok() && Instant::now() >= deadline;
+            return Poll::Ready(if is_late { Err(Stop::Deadline) } else { Ok(returned) });
+        }
+        if cancelled.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(Stop::Cancelled));
+        }
+        if timer.as_mut().poll(context).is_ready() || Instant::now() >= deadline {
+            return Poll::Ready(Err(Stop::Deadline));
+        }
+        Poll::Pending
+    })
+    .await
 }
 
 /// The files of a run. Closing them may block.

@@ -10,7 +10,7 @@ use super::{
     file_resources, prompts,
     request::{Request, busy, internal_error},
     tenant::Tenant,
-    tools::{DocsTool, FileTool, execute_script},
+    tools::{DocsTool, FileTool, check_script, execute_script},
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -97,6 +97,9 @@ impl ServerHandler for Handler {
             }
             None if call.name == execute_script::NAME => {
                 execute_script::Arguments::parse(call.arguments).map(|arguments| tokio::spawn(request.execute_script(arguments)))
+            }
+            None if call.name == check_script::NAME && self.tenant.state.check_tool => {
+                check_script::Arguments::parse(call.arguments).map(|arguments| tokio::spawn(request.check_script(arguments)))
             }
             _ => return Err(invalid_params(&format!("`name`: unknown tool `{}`; see tools/list", truncate(&call.name)))),
         };

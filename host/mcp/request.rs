@@ -11,7 +11,7 @@ use super::{
     run_notifications::{NotificationSink, RequestStream, RunNotifications},
     script_result,
     tenant::{RequestRejected, Tenant},
-    tools::{ToolOutput, execute_script},
+    tools::{ToolOutput, check_script, execute_script},
 };
 use crate::{
     Outcome, Run, RunOptions, Script,
@@ -49,6 +49,7 @@ impl Request {
         limits.timeout = arguments.timeout().map_or(limits.timeout, |timeout| timeout.min(limits.timeout));
         let cancellation = state.shutdown.child_token();
         let mut options = RunOptions::default().with_limits(limits).with_cancellation(cancellation.clone());
+        options.check = arguments.check.unwrap_or(state.check);
         if let Some(sdk) = &state.sdk {
             let credentials = execute_script::credentials(&self.context.meta);
             match credentials.and_then(|credentials| Session::new(Arc::clone(sdk), credentials).map_err(|error| error.to_string())) {
@@ -98,6 +99,15 @@ impl Request {
         }
         large_response::announce(&self.context, LARGE_RESPONSE);
         self.tenant.run_response_job(move || script_result::of_run(&run, touched, &outputs)).await.map_err(|_| internal_error())
+    }
+
+    /// Finds mistakes in a script without running it.
+    pub async fn check_script(self, arguments: check_script::Arguments) -> Result<CallToolResult, ErrorData> {
+        let checked = self.tenant.check(Script::new(arguments.script)).await;
+        match checked {
+            Ok(checked) => self.limit_tool_result(check_script::output(&checked).into_result()).await,
+            Err(rejected) => rejected_run(rejected),
+        }
     }
 
     /// Rejects a result that is nested too deep or too large, and returns the parts of the outcome that are too large to be shown completely.

@@ -3,6 +3,7 @@
 use super::{file_resources, large_output::SavedOutputs};
 use crate::{
     ErrorKind, Outcome, Run, ScriptError,
+    engine::Diagnostic,
     files::{FileOperation, TouchedFile},
 };
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, object};
@@ -35,6 +36,7 @@ pub fn schema() -> JsonObject {
             "files_touched_count": { "type": "integer" },
             "truncated": lines,
             "replaced": lines,
+            "diagnostics": { "type": "array", "items": { "type": "object" } },
             "outputs": { "type": "object" },
         },
         "required": ["logs", "files_touched"],
@@ -72,6 +74,9 @@ pub fn of_run(run: &Run, touched: usize, outputs: &SavedOutputs) -> CallToolResu
     if !outcome.replaced.is_empty() {
         structure.insert("replaced".into(), json!(outcome.replaced));
     }
+    if !outcome.diagnostics.is_empty() {
+        structure.insert("diagnostics".into(), json!(outcome.diagnostics));
+    }
     if !outputs.is_empty() {
         structure.insert("outputs".into(), json!(outputs));
     }
@@ -82,6 +87,7 @@ pub fn of_run(run: &Run, touched: usize, outputs: &SavedOutputs) -> CallToolResu
         files_touched_count,
         truncated: &outcome.truncated,
         replaced: &outcome.replaced,
+        diagnostics: &outcome.diagnostics,
         outputs,
     });
     result.content.extend(text.ok().filter(|text| text != "{}").map(ContentBlock::text));
@@ -115,12 +121,18 @@ struct Text<'a> {
     truncated: &'a [&'static str],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     replaced: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    diagnostics: &'a [Diagnostic],
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     outputs: &'a SavedOutputs,
 }
 
 /// Returns the message of an error, and its traceback if that names more than the line in the message.
 fn error_text(error: &ScriptError) -> String {
+    if error.kind == ErrorKind::Check {
+        let lines: Vec<String> = error.diagnostics.iter().map(ToString::to_string).collect();
+        return format!("The script has mistakes, and nothing was executed:\n{}", lines.join("\n"));
+    }
     let frames = error.traceback.iter().flat_map(|traceback| traceback.lines()).filter(|frame| !frame.starts_with("[C]"));
     let frames: Vec<&str> = frames.collect();
     let traceback = if frames.len() > 1 { format!("\n{}", frames.join("\n")) } else { String::new() };

@@ -11,7 +11,11 @@ use super::{
     stdio,
     tenant::Tenant,
 };
-use crate::{Engine, Limits, engine::IoOptions, sdk::Sdk};
+use crate::{
+    Engine, Limits,
+    engine::{CheckMode, IoOptions},
+    sdk::Sdk,
+};
 use std::{
     fmt,
     sync::{Arc, Mutex},
@@ -35,6 +39,8 @@ pub struct McpServer {
 /// - `inline_limit`: 24 KiB
 /// - `response_limit`: 8 MiB
 /// - `resource_links`: off
+/// - `check`: [`CheckMode::Errors`]
+/// - `check_tool`: off
 /// - no io directory: no file tools and no file resources
 /// - no `sdk`: no documentation tools
 /// - scripts run on the runtime that serves the clients
@@ -45,6 +51,8 @@ pub struct McpServerBuilder {
     inline: usize,
     max_response: usize,
     resource_links: bool,
+    check: CheckMode,
+    check_tool: bool,
     io: Option<IoOptions>,
     sdk: Option<Arc<Sdk>>,
     script_runtime: Option<Handle>,
@@ -62,6 +70,8 @@ impl McpServer {
             inline: DEFAULT_INLINE,
             max_response: DEFAULT_RESPONSE,
             resource_links: false,
+            check: CheckMode::Errors,
+            check_tool: false,
             io: None,
             sdk: None,
             script_runtime: None,
@@ -180,6 +190,20 @@ impl McpServerBuilder {
         self
     }
 
+    /// Sets what happens with mistakes that are found in a script before it runs. A client can set it for one call.
+    #[must_use]
+    pub fn check(mut self, mode: CheckMode) -> Self {
+        self.check = mode;
+        self
+    }
+
+    /// Adds the tool `check_script`, which finds mistakes in a script without running it.
+    #[must_use]
+    pub fn check_tool(mut self, enabled: bool) -> Self {
+        self.check_tool = enabled;
+        self
+    }
+
     /// Sets the io directory of scripts, file tools and resources.
     ///
     /// With [authentication](HttpOptions::with_auth), each tenant has a subdirectory of its own.
@@ -214,6 +238,8 @@ impl McpServerBuilder {
             inline: self.inline,
             max_response: self.max_response,
             resource_links: self.resource_links,
+            check: self.check,
+            check_tool: self.check_tool,
             sdk: self.sdk,
             metrics: Metrics::default(),
             unused_memory: Arc::default(),

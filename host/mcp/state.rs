@@ -1,7 +1,11 @@
 //! The state that all tenants and connections of a server share.
 
 use super::{metrics::Metrics, tools, unused_memory::UnusedMemory};
-use crate::{Engine, Limits, engine::IoOptions, sdk::Sdk};
+use crate::{
+    Engine, Limits,
+    engine::{CheckMode, IoOptions},
+    sdk::Sdk,
+};
 use rmcp::model::Tool;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::{runtime::Handle, sync::Semaphore, task::JoinHandle};
@@ -20,6 +24,10 @@ pub struct ServerState {
     pub max_response: usize,
     /// Adds links to the written files to the results of tools.
     pub resource_links: bool,
+    /// What happens with mistakes that are found in a script before it runs.
+    pub check: CheckMode,
+    /// Offers the tool `check_script`.
+    pub check_tool: bool,
     /// Functions from OpenAPI specifications and upstream MCP servers.
     pub sdk: Option<Arc<Sdk>>,
     pub metrics: Metrics,
@@ -47,7 +55,7 @@ impl ServerState {
         match &*cached {
             Some((cached_revision, tools)) if *cached_revision == revision => Arc::clone(tools),
             _ => {
-                let tools = Arc::new(tools::define_all(&self.limits, io, sdk));
+                let tools = Arc::new(tools::define_all(&self.limits, io, sdk, self.check_tool));
                 *cached = Some((revision, Arc::clone(&tools)));
                 tools
             }

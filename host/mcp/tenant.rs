@@ -3,7 +3,8 @@
 use super::{file_job::FileJob, state::ServerState, subscriptions::FileChanges, tenant_limits::TenantLimits};
 use crate::{
     Run, RunOptions, Script,
-    engine::{IoOptions, RunQuota, RunRejected},
+    engine::{Definitions, Diagnostic, IoOptions, NotChecked, RunQuota, RunRejected},
+    functions::FunctionProvider,
     sdk::Sdk,
 };
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
@@ -186,6 +187,28 @@ impl Tenant {
             return Err(RequestRejected::RateLimited(*per_minute));
         }
         Ok(())
+    }
+
+    /// Finds mistakes in a script without running it.
+    ///
+    /// # Errors
+    ///
+    /// When the rate limit is exceeded or the script is too large.
+    pub async fn check(&self, script: Script) -> Result<Result<Vec<Diagnostic>, NotChecked>, RequestRejected> {
+        self.check_rate_limit()?;
+        let (size, limit) = (script.source.len(), self.state.limits.script);
+        if size > limit {
+            return Err(RunRejected::ScriptTooLarge { size, limit }.into());
+        }
+        let _active = self.state.active_runs.token();
+        let functions = self.state.sdk.as_deref().map(|sdk| sdk as &dyn FunctionProvider);
+        let definitions = Definitions::for_script(&script, functions).with_io(self.io.is_some());
+        let engine = self.state.engine.clone();
+        let check = async move { engine.check(&script, &definitions).await };
+        Ok(match &self.state.script_runtime {
+            Some(runtime) => runtime.spawn(check).await?,
+            None => check.await,
+        })
     }
 
     /// Runs a script with the files and the quota of this tenant.

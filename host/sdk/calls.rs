@@ -4,6 +4,7 @@
 //! server until the run ends.
 
 use super::{function::Target, mcp_client::UpstreamServer, provider::Sdk, session::RunCredentials};
+use crate::engine::{Definitions, ScriptWords};
 use crate::functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse};
 use std::sync::Arc;
 
@@ -46,6 +47,10 @@ impl Sdk {
 }
 
 impl FunctionProvider for Sdk {
+    fn definitions(&self, words: &ScriptWords<'_>) -> Definitions {
+        self.definitions_for(words)
+    }
+
     fn names(&self) -> Vec<String> {
         let mut names = self.catalogue().names();
         let starting = self.servers.iter().filter(|server| server.is_starting());

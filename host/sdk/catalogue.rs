@@ -46,6 +46,11 @@ impl Catalogue {
         self.by_name.keys().cloned().collect()
     }
 
+    /// Returns the names in specifications and on MCP servers that scripts can use, too.
+    pub fn original_names(&self) -> impl Iterator<Item = &str> {
+        self.by_original_name.keys().map(String::as_str)
+    }
+
     pub fn get(&self, name: &str) -> Option<&Arc<Function>> {
         self.by_name.get(name).or_else(|| self.by_original_name.get(name))
     }

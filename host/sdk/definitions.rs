@@ -11,10 +11,10 @@ use super::{
 use std::fmt::Write as _;
 
 /// The globals of scripts other than `sdk`.
-const GLOBALS: &str = include_str!("globals.d.luau");
+const GLOBALS: &str = include_str!("../../guest/lib/globals.d.luau");
 
 /// The members of `sdk` that are not functions of a source.
-const BUILT_IN_MEMBERS: &str = r#"    all: (calls: { { any } }, options: { errors: "raise" | "return" }?) -> { any },
+pub const BUILT_IN_MEMBERS: &str = r#"    all: (calls: { { any } }, options: { errors: "raise" | "return" }?) -> { any },
     docs: (name: string) -> string,
     response: (call: (...any) -> any, ...any) -> FunctionResponse,
     search: (query: string) -> { { name: string, summary: string } },

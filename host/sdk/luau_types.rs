@@ -21,6 +21,9 @@ const MAX_NODES: usize = 2000;
 /// The locations of schemas with names.
 const NAMED_SCHEMAS: [&str; 3] = ["#/components/schemas/", "#/$defs/", "#/definitions/"];
 
+/// The indexer of a table type that has no other fields.
+const NO_OTHER_FIELDS: &str = "[never]: never";
+
 /// The type of a schema without constraints.
 const ANY: &str = "any";
 
@@ -42,6 +45,8 @@ pub struct Types<'a> {
     nodes_left: usize,
     /// Fields have comments with their descriptions and constraints.
     has_notes: bool,
+    /// The types are for the checker, which must be certain.
+    for_checks: bool,
 }
 
 /// The definition of a type.
@@ -95,7 +100,15 @@ impl<'a> Types<'a> {
             defined: BTreeSet::new(),
             nodes_left: MAX_NODES,
             has_notes: false,
+            for_checks: false,
         }
+    }
+
+    /// Writes types for the checker: what a type can't express is `any`, and a table type without other fields has the indexer
+    /// `[never]: never`.
+    pub fn for_checks(mut self) -> Self {
+        self.for_checks = true;
+        self
     }
 
     /// Returns the type of the schema at a pointer.
@@ -190,6 +203,9 @@ impl<'a> Types<'a> {
             if node.value.get("properties").is_some() {
                 parts.push(self.object(node, depth, &[]));
             }
+            if self.for_checks && parts.iter().any(|part| part == ANY) && !all.members().iter().all(|(_, part)| only_requires(part)) {
+                return Type::plain(ANY);
+            }
             parts.retain(|part| part != ANY);
             return match parts.len() {
                 0 => Type::plain(ANY),
@@ -263,11 +279,25 @@ impl<'a> Types<'a> {
             Some(node) if node.value.is_object() => Some(self.convert(&node, depth + 1).to_text()),
             Some(node) if node.value == &Value::Bool(true) => Some(ANY.into()),
             _ if fields.is_empty() => Some(ANY.into()),
+            _ if self.for_checks && node.value.get("patternProperties").is_some() => Some(ANY.into()),
+            Some(node) if self.for_checks && node.value == &Value::Bool(false) => {
+                fields.push((NO_OTHER_FIELDS.into(), String::new()));
+                None
+            }
             _ => None,
         };
         fields.extend(others.map(|others| (format!("[string]: {others}"), String::new())));
         table(&fields)
     }
+}
+
+/// Returns `true` for a schema that has a type, or only says which fields another part of it must have.
+fn only_requires(node: &Node<'_>) -> bool {
+    let typed = ["type", "properties", "items", "enum", "const", "allOf"];
+    let harmless = ["required", "title", "description", "example", "examples"];
+    let keys = || node.value.as_object().into_iter().flat_map(|schema| schema.keys());
+    let node_is_typed = node.clone().resolve().is_ok_and(|node| typed.iter().any(|key| node.value.get(key).is_some()));
+    node_is_typed || keys().all(|key| harmless.contains(&key.as_str()))
 }
 
 /// Returns a table type with a comment for each field that has a note. Without comments, it is on one line.

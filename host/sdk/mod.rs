@@ -70,6 +70,7 @@ mod builder;
 mod built_ins;
 mod calls;
 mod catalogue;
+mod check_definitions;
 mod constraints;
 mod credential;
 mod definitions;

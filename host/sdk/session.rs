@@ -1,6 +1,7 @@
 //! Credentials of one run.
 
 use super::{error::LookupError, mcp_client::RunConnection, provider::Sdk, secret::Secret};
+use crate::engine::{Definitions, ScriptWords};
 use crate::functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -48,6 +49,10 @@ impl Session {
 }
 
 impl FunctionProvider for Session {
+    fn definitions(&self, words: &ScriptWords<'_>) -> Definitions {
+        self.sdk.definitions_for(words)
+    }
+
     fn names(&self) -> Vec<String> {
         self.sdk.names()
     }

@@ -1,4 +1,5 @@
 #include "lib/io/unavailable.h"
+#include "lib/io/unavailable_names.h"
 #include "runtime/table.h"
 
 #include "lualib.h"
@@ -7,29 +8,6 @@
 
 namespace
 {
-
-struct Member
-{
-    const char* full_name;
-    const char* key;
-    const char* hint;
-};
-
-constexpr Member kFunctions[] = {
-    {"io.popen", "popen", ""},
-    {"io.tmpfile", "tmpfile", ""},
-    {"io.input", "input", "; use io.open"},
-    {"io.output", "output", "; use io.open"},
-    {"io.read", "read", "; use io.open"},
-    {"io.write", "write", "; use print, or io.open"},
-    {"io.flush", "flush", ""},
-};
-
-constexpr Member kStreams[] = {
-    {"io.stdin", "stdin", ""},
-    {"io.stdout", "stdout", "; use print"},
-    {"io.stderr", "stderr", "; use print"},
-};
 
 int raise_unavailable(lua_State* L)
 {
@@ -63,12 +41,12 @@ void push_unavailable_function(lua_State* L, const char* name, const char* hint)
 
 void add_unavailable_io_members(lua_State* L)
 {
-    for (const Member& member : kFunctions)
+    for (const UnavailableMember& member : kUnavailableFunctions)
     {
         push_unavailable_function(L, member.full_name, member.hint);
         lua_setfield(L, -2, member.key);
     }
-    for (const Member& member : kStreams)
+    for (const UnavailableMember& member : kUnavailableStreams)
     {
         push_unavailable_stream(L, member.full_name, member.hint);
         lua_setfield(L, -2, member.key);

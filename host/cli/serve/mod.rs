@@ -72,6 +72,7 @@ pub fn serve(arguments: &Arguments, is_from_command_line: impl Fn(&str) -> bool)
         Err(error) => return Ok(internal_error(&error.into())),
     };
     let mut server = McpServer::builder(engine).limits(limits).resource_links(config.server.resource_links.unwrap_or(false));
+    server = server.check(config.check.mode()).check_tool(config.check.tool);
     if let Some(bytes) = config.limits.inline() {
         server = server.inline_limit(bytes);
     }

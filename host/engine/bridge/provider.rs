@@ -4,6 +4,7 @@ use super::{
     function_error::FunctionError,
     value::{FunctionValue, JsonValue},
 };
+use crate::engine::check::{Definitions, ScriptWords};
 use futures_util::future::BoxFuture;
 use std::{
     fmt,
@@ -43,6 +44,13 @@ pub trait FunctionProvider: Send + Sync {
         let exists = self.names().iter().any(|known| known == name);
         Err(if exists { format!("{name}: there is no documentation") } else { format!("there is no function '{name}'") })
     }
+
+    /// Returns the definitions for the check of a script: the names of all functions, and the types of at least those that the words of the
+    /// script mention. By default, only the names are known.
+    fn definitions(&self, words: &ScriptWords<'_>) -> Definitions {
+        let _ = words;
+        Definitions::of_names(self.names())
+    }
 }
 
 impl<T: FunctionProvider + ?Sized> FunctionProvider for Arc<T> {
@@ -60,6 +68,10 @@ impl<T: FunctionProvider + ?Sized> FunctionProvider for Arc<T> {
 
     fn docs(&self, name: &str) -> Result<String, String> {
         (**self).docs(name)
+    }
+
+    fn definitions(&self, words: &ScriptWords<'_>) -> Definitions {
+        (**self).definitions(words)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::script_description::script_description;
 use crate::{
     Limits,
-    engine::IoOptions,
+    engine::{CheckMode, IoOptions},
     mcp::{
         arguments::{self, InvalidArgument, WholeNumber, truncate},
         schema, script_result,
@@ -27,6 +27,8 @@ pub struct Arguments {
     pub script: String,
     /// Timeout in milliseconds; can only lower the limit.
     timeout_ms: Option<WholeNumber<1>>,
+    /// "off" runs a script in which mistakes were found.
+    pub check: Option<CheckMode>,
 }
 
 impl Arguments {

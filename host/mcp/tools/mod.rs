@@ -1,5 +1,6 @@
 //! The tools: `execute_script`, the file tools, and the tools that document functions.
 
+pub mod check_script;
 mod edit_file;
 pub mod execute_script;
 mod file_listing;
@@ -25,8 +26,11 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 /// Returns the definitions of all tools that the server offers.
-pub fn define_all(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>) -> Vec<Tool> {
+pub fn define_all(limits: &Limits, io: Option<&IoOptions>, sdk: Option<&Sdk>, has_check: bool) -> Vec<Tool> {
     let mut tools = vec![execute_script::define(limits, io, sdk)];
+    if has_check {
+        tools.push(check_script::define());
+    }
     if io.is_some() {
         tools.extend(FILE_TOOLS.iter().map(|tool| (tool.define)()));
     }

@@ -91,7 +91,30 @@ impl UpstreamTool {
     /// Returns the signature, and up to `max_bytes` of definitions of the types in it. The types of the arguments have notes, those of the
     /// result only with `has_result_notes`.
     pub fn signature(&self, prefix: &str, max_bytes: usize, has_result_notes: bool) -> (Signature, Vec<Definition>) {
-        let mut input = Types::new(&self.input, prefix.to_owned());
+        let input = Types::new(&self.input, prefix.to_owned());
+        let output = self.output.as_ref().map(|output| Types::new(output, format!("{prefix}Result")));
+        self.signature_with(input, output, max_bytes, has_result_notes)
+    }
+
+    /// Returns the signature for the check of scripts, and the definitions of its types. A tool without declared arguments accepts any.
+    pub fn check_signature(&self, prefix: &str, max_bytes: usize) -> (Signature, Vec<Definition>) {
+        let input = Types::new(&self.input, prefix.to_owned()).for_checks();
+        let output = self.output.as_ref().map(|output| Types::new(output, format!("{prefix}Result")).for_checks());
+        let (mut signature, definitions) = self.signature_with(input, output, max_bytes, false);
+        // Servers with an invalid schema validate the arguments themselves.
+        if signature.arguments.is_empty() || !self.schemas.are_valid() {
+            signature.arguments = "arguments: any".into();
+        }
+        (signature, definitions)
+    }
+
+    fn signature_with(
+        &self,
+        mut input: Types<'_>,
+        mut output: Option<Types<'_>>,
+        max_bytes: usize,
+        has_result_notes: bool,
+    ) -> (Signature, Vec<Definition>) {
         let hidden: Vec<&str> = self.frozen.names().collect();
         let is_visible = |name: &&str| !hidden.contains(name);
         let required = self.input.value().get("required").and_then(Value::as_array);
@@ -103,7 +126,6 @@ impl UpstreamTool {
         } else {
             String::new()
         };
-        let mut output = self.output.as_ref().map(|output| Types::new(output, format!("{prefix}Result")));
         let results = output
             .as_mut()
             .map_or_else(|| "any".into(), |output| output.at(Some(if self.wraps_result() { "/properties/result" } else { "" })).to_text());

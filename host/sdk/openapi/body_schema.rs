@@ -63,6 +63,15 @@ fn file_fields(schema: &Node<'_>) -> Vec<String> {
     properties.into_iter().filter(is_file).map(|(name, _)| name).collect()
 }
 
+/// Returns `true` if successful responses have different contents, or some have none.
+pub fn has_other_responses(operation: &Node<'_>) -> bool {
+    let responses = operation.get("responses").map(|responses| responses.members()).unwrap_or_default();
+    let successful = responses.into_iter().filter(|(status, _)| status.starts_with('2'));
+    let mut contents = successful.map(|(_, response)| response.resolve().ok().and_then(|response| response.value.get("content")));
+    let first = contents.next();
+    contents.any(|content| Some(content) != first)
+}
+
 /// Returns the pointer of the schema of the first successful response that has a body.
 pub fn response_schema(operation: &Node<'_>) -> Result<Option<String>, SpecError> {
     for (status, response) in operation.get("responses").map(|responses| responses.members()).unwrap_or_default() {

@@ -38,6 +38,11 @@ impl Api {
 
     /// Returns the parameters and the body of an operation, as arguments with types.
     pub fn arguments(&self, operation: &Operation, types: &mut Types<'_>) -> String {
+        self.arguments_with(operation, types, |_| true)
+    }
+
+    /// Returns the arguments. The type of a body is `any` unless it is known.
+    fn arguments_with(&self, operation: &Operation, types: &mut Types<'_>, is_known: impl Fn(&RequestBody) -> bool) -> String {
         let mut arguments = Vec::new();
         let parameters: Vec<&Parameter> = self.visible_parameters(operation).collect();
         if !parameters.is_empty() {
@@ -50,9 +55,34 @@ impl Api {
         }
         if let Some(body) = &operation.body {
             let hidden: Vec<&str> = self.frozen.names().collect();
-            arguments.push(format!("body: {}", types.without_fields(body.schema.as_deref(), &hidden).with_required(body.required)));
+            let kind = if is_known(body) { types.without_fields(body.schema.as_deref(), &hidden) } else { Type::plain("any") };
+            arguments.push(format!("body: {}", kind.with_required(body.required)));
         }
         arguments.join(", ")
+    }
+
+    /// Returns the signature of an operation for the check of scripts. What the host accepts beyond the schema is `any`.
+    pub fn check_signature(&self, operation: &Operation, types: &mut Types<'_>) -> Signature {
+        let arguments = self.arguments_with(operation, types, |body| {
+            let is_json = super::media_type::is_json(&body.media_type);
+            let schema = self.body_schema(body);
+            let is_frozen = schema.is_some_and(|schema| {
+                let items = schema.get("items");
+                self.frozen
+                    .names()
+                    .any(|name| declares_property(&schema, name) || items.as_ref().is_some_and(|items| declares_property(items, name)))
+            });
+            is_json && !is_frozen
+        });
+        let results = if operation.has_other_results { "any".into() } else { self.results(operation, types) };
+        Signature { arguments, results }
+    }
+
+    /// Returns the names of parameters in the specification, each with the name in scripts, where scripts can use both.
+    pub fn parameter_aliases<'a>(&'a self, operation: &'a Operation) -> impl Iterator<Item = (String, String)> + 'a {
+        let is_a_name = |key: &str| operation.parameters.iter().any(|other| other.name == key);
+        let parameters = self.visible_parameters(operation).filter(move |parameter| !is_a_name(&parameter.key));
+        parameters.map(|parameter| (parameter.key.clone(), parameter.name.clone()))
     }
 
     /// Returns the type of the result of an operation.

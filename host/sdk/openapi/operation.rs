@@ -31,6 +31,8 @@ pub struct Operation {
     pub body: Option<RequestBody>,
     /// The pointer of the schema of the result.
     pub result: Option<String>,
+    /// Other successful responses have another schema, so that the schema of a result is not certain.
+    pub has_other_results: bool,
     /// The alternative security requirements, each a list of schemes. `None` if the specification has none.
     pub security: Option<Vec<Vec<String>>>,
     /// The URL of the operation's own server, as it is in the specification.
@@ -86,6 +88,7 @@ fn read(document: &Document, path: &str, item: &Node<'_>, method: &str, operatio
             parameters,
             body: body_schema::request_body(operation)?,
             result: body_schema::response_schema(operation)?,
+            has_other_results: body_schema::has_other_responses(operation),
             security: security.map(|security| security.members().iter().map(|(_, requirement)| scheme_names(requirement)).collect()),
             server: None,
             server_text: [operation, item].iter().find_map(|node| server_url::first_server(node)),

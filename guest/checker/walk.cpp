@@ -1,0 +1,185 @@
+// The walk through the syntax tree. It keeps track of what happens to each value.
+#include "checker/checker.h"
+
+#include <algorithm>
+
+using namespace Luau;
+
+namespace
+{
+
+// The functions that accept nil, so that a script can ask with them whether something exists.
+bool is_test(std::string_view name)
+{
+    return name == "type" || name == "typeof" || name == "rawequal";
+}
+
+} // namespace
+
+void Checker::report(const Location& location, std::string message, std::string missing, bool is_certain)
+{
+    mistakes.push_back({location, std::move(message), is_certain && protected_depth == 0, std::move(missing)});
+}
+
+std::vector<Mistake> Checker::check(AstStatBlock* script)
+{
+    visit(script);
+    for (Mistake& mistake : mistakes)
+        if (!mistake.missing.empty() && tested.count(mistake.missing))
+            mistake.is_certain = false;
+    std::stable_sort(mistakes.begin(), mistakes.end(), [](const Mistake& a, const Mistake& b) { return a.location.begin < b.location.begin; });
+    auto is_repeated = [](const Mistake& a, const Mistake& b) { return a.location.begin == b.location.begin && a.message == b.message; };
+    mistakes.erase(std::unique(mistakes.begin(), mistakes.end(), is_repeated), mistakes.end());
+    return std::move(mistakes);
+}
+
+void Checker::visit_all(const AstArray<AstExpr*>& expressions, Use use)
+{
+    for (AstExpr* expression : expressions)
+        visit(expression, use);
+}
+
+void Checker::visit(AstStat* statement)
+{
+    if (auto* block = statement->as<AstStatBlock>())
+    {
+        for (AstStat* inner : block->body)
+            visit(inner);
+    }
+    else if (auto* branch = statement->as<AstStatIf>())
+    {
+        visit(branch->condition, Use::tested);
+        visit(branch->thenbody);
+        if (branch->elsebody)
+            visit(branch->elsebody);
+    }
+    else if (auto* loop = statement->as<AstStatWhile>())
+    {
+        visit(loop->condition, Use::tested);
+        visit(loop->body);
+    }
+    else if (auto* loop = statement->as<AstStatRepeat>())
+    {
+        visit(loop->body);
+        visit(loop->condition, Use::tested);
+    }
+    else if (auto* result = statement->as<AstStatReturn>())
+        visit_all(result->list, Use::value);
+    else if (auto* expression = statement->as<AstStatExpr>())
+        visit(expression->expr, Use::value);
+    else if (auto* local = statement->as<AstStatLocal>())
+        visit_all(local->values, Use::value);
+    else if (auto* loop = statement->as<AstStatFor>())
+    {
+        visit(loop->from, Use::needed);
+        visit(loop->to, Use::needed);
+        if (loop->step)
+            visit(loop->step, Use::needed);
+        visit(loop->body);
+    }
+    else if (auto* loop = statement->as<AstStatForIn>())
+    {
+        visit_all(loop->values, loop->values.size == 1 ? Use::needed : Use::value);
+        visit(loop->body);
+    }
+    else if (auto* assignment = statement->as<AstStatAssign>())
+    {
+        for (AstExpr* target : assignment->vars)
+            visit_target(target);
+        visit_all(assignment->values, Use::value);
+    }
+    else if (auto* assignment = statement->as<AstStatCompoundAssign>())
+    {
+        // The script reads the field, too, but it is among those that the script assigns.
+        visit_target(assignment->var);
+        visit(assignment->value, Use::needed);
+    }
+    else if (auto* function = statement->as<AstStatFunction>())
+    {
+        visit_target(function->name);
+        visit_function(function->func);
+    }
+    else if (auto* function = statement->as<AstStatLocalFunction>())
+        visit_function(function->func);
+}
+
+// A target of an assignment is not read, but the table that contains it is.
+void Checker::visit_target(AstExpr* target)
+{
+    target = without_groups(target);
+    if (auto* index = target->as<AstExprIndexName>())
+        visit(index->expr, Use::needed);
+    else if (auto* index = target->as<AstExprIndexExpr>())
+    {
+        visit(index->expr, Use::needed);
+        visit(index->index, Use::value);
+    }
+}
+
+void Checker::visit(AstExpr* expression, Use use)
+{
+    if (auto* group = expression->as<AstExprGroup>())
+        visit(group->expr, use);
+    else if (auto* global = expression->as<AstExprGlobal>())
+        check_global(global, use);
+    else if (auto* index = expression->as<AstExprIndexName>())
+    {
+        visit(index->expr, Use::needed);
+        check_member(index, use);
+    }
+    else if (auto* index = expression->as<AstExprIndexExpr>())
+    {
+        visit(index->expr, Use::needed);
+        visit(index->index, Use::value);
+        check_member(index, use);
+    }
+    else if (auto* call = expression->as<AstExprCall>())
+        visit_call(call);
+    else if (auto* function = expression->as<AstExprFunction>())
+        visit_function(function);
+    else if (auto* table = expression->as<AstExprTable>())
+    {
+        for (const AstExprTable::Item& item : table->items)
+        {
+            if (item.key)
+                visit(item.key, Use::value);
+            visit(item.value, Use::value);
+        }
+    }
+    else if (auto* unary = expression->as<AstExprUnary>())
+        visit(unary->expr, unary->op == AstExprUnary::Op::Not ? Use::tested : Use::needed);
+    else if (auto* binary = expression->as<AstExprBinary>())
+    {
+        bool is_choice = binary->op == AstExprBinary::Op::And || binary->op == AstExprBinary::Op::Or;
+        bool is_comparison = binary->op == AstExprBinary::Op::CompareEq || binary->op == AstExprBinary::Op::CompareNe;
+        visit(binary->left, is_choice || is_comparison ? Use::tested : Use::needed);
+        visit(binary->right, is_choice ? use : is_comparison ? Use::tested : Use::needed);
+    }
+    else if (auto* cast = expression->as<AstExprTypeAssertion>())
+        visit(cast->expr, use);
+    else if (auto* choice = expression->as<AstExprIfElse>())
+    {
+        visit(choice->condition, Use::tested);
+        visit(choice->trueExpr, use);
+        visit(choice->falseExpr, use);
+    }
+    else if (auto* text = expression->as<AstExprInterpString>())
+        visit_all(text->expressions, Use::value);
+    else if (auto* instantiation = expression->as<AstExprInstantiate>())
+        visit(instantiation->expr, use);
+}
+
+void Checker::visit_call(AstExprCall* call)
+{
+    visit(call->func, Use::needed);
+    visit_all(call->args, is_test(global_name(call->func)) ? Use::tested : Use::value);
+    check_call(call);
+}
+
+void Checker::visit_function(AstExprFunction* function)
+{
+    bool is_protected = facts.protected_functions.count(function) > 0;
+    protected_depth += is_protected;
+    visit(function->body);
+    protected_depth -= is_protected;
+}

@@ -1,0 +1,104 @@
+//! The definitions for the check of a script: the types of the functions that it mentions, and the names of all.
+//!
+//! They are written by the same code as those for editors, with differences where a check must be certain: a type whose schema can't be
+//! expressed is `any`, and a schema that allows no other fields says so.
+
+use super::{
+    catalogue::Catalogue,
+    definitions::BUILT_IN_MEMBERS,
+    docs::{Signature, type_prefix},
+    function::Function,
+    luau_types::Definition,
+    mcp_client::UpstreamTool,
+    openapi::Operation,
+    provider::Sdk,
+};
+use crate::engine::{Definitions, ScriptWords};
+use std::fmt::Write as _;
+
+/// The size of the types in bytes. With more, a check would take too long, and only names are checked.
+const MAX_TYPES: usize = 256 << 10;
+
+/// The declaration of `sdk`.
+#[derive(Default)]
+struct Declaration {
+    types: String,
+    members: String,
+    /// The functions that have a name without a source.
+    short_names: String,
+    aliases: Vec<(String, String)>,
+}
+
+impl Declaration {
+    /// Declares the functions of a source. Each has its name, and its name in the specification or on the server.
+    fn add(&mut self, catalogue: &Catalogue, source: &str, functions: &[([&str; 2], Signature)]) {
+        if functions.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.members, "    {source}: {{");
+        for (names, Signature { arguments, results }) in functions {
+            let full_name = format!("{source}.{}", names[0]);
+            let is_other = names[1] != names[0] && is_identifier(names[1]);
+            for name in names.iter().take(if is_other { 2 } else { 1 }) {
+                let _ = writeln!(self.members, "        {name}: ({arguments}) -> {results},");
+                if catalogue.get(name).is_some_and(|function| function.full_name() == full_name) {
+                    let _ = writeln!(self.short_names, "    {name}: ({arguments}) -> {results},");
+                }
+            }
+        }
+        self.members.push_str("    },\n");
+    }
+
+    fn add_types(&mut self, definitions: Vec<Definition>) {
+        self.types.extend(definitions.into_iter().filter_map(|definition| definition.text));
+    }
+}
+
+impl Sdk {
+    /// Returns the definitions for the check of a script, with the types of the functions that it mentions.
+    pub(super) fn definitions_for(&self, words: &ScriptWords<'_>) -> Definitions {
+        let catalogue = self.catalogue();
+        let mut names = catalogue.names();
+        names.extend(catalogue.original_names().map(|name| format!("={name}")));
+        // The functions of a server that is starting or down are not known.
+        let unknown = self.servers.iter().filter(|server| server.is_starting() || server.failure().is_some());
+        names.extend(unknown.map(|server| format!("{}.*", server.name)));
+
+        let mut declaration = Declaration::default();
+        for api in &self.apis {
+            let mut types = api.types().for_checks();
+            let is_mentioned = |operation: &&std::sync::Arc<Operation>| words.mentions(&operation.name) || words.mentions(&operation.id);
+            let operations: Vec<_> = api.operations.values().filter(is_mentioned).collect();
+            let functions: Vec<_> = operations
+                .iter()
+                .map(|operation| ([operation.name.as_str(), operation.id.as_str()], api.check_signature(operation, &mut types)))
+                .collect();
+            declaration.add(&catalogue, &api.name, &functions);
+            declaration.add_types(types.definitions(MAX_TYPES, false));
+            declaration.aliases.extend(operations.iter().flat_map(|operation| api.parameter_aliases(operation)));
+        }
+        for server in &self.servers {
+            let list = server.tools();
+            let is_mentioned = |tool: &&std::sync::Arc<UpstreamTool>| words.mentions(&tool.name) || words.mentions(&tool.upstream_name);
+            let tools: Vec<_> = list.tools.iter().filter(is_mentioned).collect();
+            let mut functions = Vec::new();
+            for tool in &tools {
+                let prefix = type_prefix(&Function::from_tool(server, tool));
+                let (signature, definitions) = tool.check_signature(&prefix, MAX_TYPES);
+                declaration.add_types(definitions);
+                functions.push(([tool.name.as_str(), tool.upstream_name.as_str()], signature));
+            }
+            declaration.add(&catalogue, &server.name, &functions);
+        }
+        let Declaration { types, members, short_names, aliases } = declaration;
+        if types.len() + members.len() + short_names.len() > MAX_TYPES {
+            return Definitions::of_names(names);
+        }
+        let types = format!("{types}declare sdk: {{\n{BUILT_IN_MEMBERS}{members}{short_names}}}\n");
+        Definitions::with_types(types, names).with_aliases(aliases.iter().map(|(alias, name)| (alias.as_str(), name.as_str())))
+    }
+}
+
+fn is_identifier(name: &str) -> bool {
+    super::luau_types::key(name) == name
+}
