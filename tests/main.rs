@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests access files from outside the sandbox")]
 #![expect(clippy::expect_used, clippy::panic, reason = "test helpers fail by panicking")]
 
+mod check;
 mod cli;
 mod embedding;
 mod engine;

@@ -87,7 +87,7 @@ void Checker::check_arguments(AstExpr* callee, const Location& call, AstExpr* co
     const auto* function = type ? type->as<AstTypeFunction>() : nullptr;
     if (!function || function->argTypes.tailType || (count > 0 && is_multiple(arguments[count - 1])))
         return;
-    std::string name = path.substr(4);
+    std::string name = full_name(path.substr(4));
     size_t declared = function->argTypes.types.size;
     auto parameter = [&](size_t index) { return parameter_name(function, index); };
     // The only argument of a function without parameters is the body. A table of parameters before it must be empty.
@@ -95,7 +95,7 @@ void Checker::check_arguments(AstExpr* callee, const Location& call, AstExpr* co
     if (is_body_only && count == 2)
     {
         if (is_literal(arguments[0]) && !is_empty_table(arguments[0]))
-            report(arguments[0]->location, name + ": the function has no parameters; pass the body alone");
+            report_call(arguments[0]->location, name + ": the function has no parameters; pass the body alone");
         arguments++;
         count--;
     }
@@ -117,7 +117,7 @@ void Checker::check_arguments(AstExpr* callee, const Location& call, AstExpr* co
             const char* reason = parameter(0) == "params" && index == 1 ? ": the function takes no body"
                                  : declared == 0                        ? ": the function takes no arguments"
                                                                         : ": too many arguments";
-            report(argument->location, name + reason);
+            report_call(argument->location, name + reason);
         }
     }
     for (size_t index = count; index < declared; index++)
@@ -127,7 +127,7 @@ void Checker::check_arguments(AstExpr* callee, const Location& call, AstExpr* co
         if (shape.is_optional())
             continue;
         if (parameter(index) == "body")
-            report(call, name + ": the body is missing" + (declared > 1 ? "; pass it as the second argument" : ""));
+            report_call(call, name + ": the body is missing" + (declared > 1 ? "; pass it as the second argument" : ""));
         else if (shape.tables.size() == 1)
             check_fields(name + (parameter(index) == "params" ? "" : ": arguments"), nullptr, shape.tables);
         if (!mistakes.empty() && mistakes.back().location == Location())
@@ -148,5 +148,6 @@ void Checker::check_parameters(const std::string& name, AstExpr* argument, const
         return;
     std::vector<std::string_view> names = shape.tables[0].names();
     std::string example = names.empty() ? "" : ", such as {" + std::string(names[0]) + " = …}";
-    report(argument->location, name + ": the first argument must be a table of parameters" + example + "; available: " + join_names(names, ", ", ""));
+    report_call(argument->location,
+                name + ": the first argument must be a table of parameters" + example + "; available: " + join_names(names, ", ", ""));
 }

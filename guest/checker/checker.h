@@ -69,7 +69,21 @@ private:
     // The number of functions around the code that `pcall` calls.
     int protected_depth = 0;
 
-    void report(const Luau::Location& location, std::string message, std::string missing = "", bool is_certain = true);
+    // Whether a mistake is certain although the script catches its error: a script can test with `pcall` how something fails.
+    enum class Caught
+    {
+        is_note,
+        is_error,
+    };
+
+    void report(const Luau::Location& location, std::string message, std::string missing = "", bool is_certain = true,
+                Caught caught = Caught::is_note);
+
+    // Reports a wrong name or number of arguments of a function of `sdk`. No script has a reason to test them.
+    void report_call(const Luau::Location& location, std::string message)
+    {
+        report(location, std::move(message), "", true, Caught::is_error);
+    }
 
     // walk.cpp
     void visit(Luau::AstStat* statement);
@@ -83,9 +97,11 @@ private:
     void check_global(Luau::AstExprGlobal* global, Use use);
     void check_member(Luau::AstExpr* access, Use use);
     void check_library_member(const Luau::Location& location, const std::string& base, std::string_view name, Use use);
-    void check_function_name(const Luau::Location& location, const std::string& path);
+    void check_library_change(Luau::AstExpr* target);
+    void check_function_name(const Luau::Location& location, const std::string& path, Use use);
     void check_field(const Luau::Location& location, Luau::AstExpr* base, std::string_view name, Use use);
     void check_colon(Luau::AstExprCall* call);
+    std::string full_name(const std::string& name) const;
 
     // calls.cpp
     void check_call(Luau::AstExprCall* call);

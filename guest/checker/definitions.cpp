@@ -33,12 +33,19 @@ bool Definitions::add(std::string_view text)
 
 void Definitions::remove(std::string_view name)
 {
-    removed[table.getOrAdd(name.data(), name.size()).value] = true;
+    removed.insert(table.getOrAdd(name.data(), name.size()).value);
+}
+
+void Definitions::close(std::string_view type_name)
+{
+    auto found = types.find(type_name);
+    if (found != types.end())
+        closed.insert(found->second->as<Luau::AstTypeTable>());
 }
 
 bool Definitions::is_removed(std::string_view name) const
 {
-    return removed.find(name) != removed.end();
+    return removed.count(name) > 0;
 }
 
 const Luau::AstType* Definitions::global(std::string_view name) const

@@ -6,6 +6,7 @@
 
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 // Types and globals by their names. A type is a node of the syntax tree that the parser of Luau creates.
 class Definitions
@@ -16,6 +17,15 @@ public:
 
     // Removes a global, such as `io`, or a member of one, such as `os.remove`.
     void remove(std::string_view name);
+
+    // Declares that the tables of a named type have no other fields than those of the type.
+    void close(std::string_view type_name);
+
+    // Returns true if `close` was called for the type.
+    bool is_closed(const Luau::AstTypeTable* table) const
+    {
+        return closed.count(table) > 0;
+    }
 
     // Returns the type of a global. Returns null if there is none of that name.
     const Luau::AstType* global(std::string_view name) const;
@@ -50,5 +60,6 @@ private:
     Luau::AstNameTable table{memory};
     std::unordered_map<std::string_view, const Luau::AstType*> types;
     std::unordered_map<std::string_view, const Luau::AstType*> globals;
-    std::unordered_map<std::string_view, bool> removed;
+    std::unordered_set<std::string_view> removed;
+    std::unordered_set<const Luau::AstTypeTable*> closed;
 };

@@ -149,17 +149,17 @@ void Checker::check_fields(const std::string& path, AstExprTable* table, const s
         if (type && is_single)
             check_literal(field_path(name), item.value, type);
         else if (!type && !is_open)
-            report(item.key->location, path + (are_parameters ? ": there is no parameter '" : ": there is no field '") + name + "'" +
-                                           did_you_mean(name, known) + "; available: " + (known.empty() ? "none" : join_names(known, ", ", "")));
+            report_call(item.key->location, path + (are_parameters ? ": there is no parameter '" : ": there is no field '") + name + "'" +
+                                                did_you_mean(name, known) + "; available: " + (known.empty() ? "none" : join_names(known, ", ", "")));
     }
     if (elements > 0 && given.empty() && is_complete && !is_open && !known.empty())
-        return report(table->location, path + ": a list is not a table with named fields; available: " + join_names(known, ", ", ""));
+        return report_call(table->location, path + ": a list is not a table with named fields; available: " + join_names(known, ", ", ""));
     if (!is_single || !is_complete || elements > 0)
         return;
     for (std::string_view name : known)
     {
         if (given.find(name) == given.end() && shapes[0].is_required(definitions, name))
-            report(table ? table->location : Location(),
-                   path + (are_parameters ? ": the parameter '" : ": the field '") + std::string(name) + "' is missing");
+            report_call(table ? table->location : Location(),
+                        path + (are_parameters ? ": the parameter '" : ": the field '") + std::string(name) + "' is missing");
     }
 }

@@ -42,9 +42,10 @@ void exports_checker_guest_init()
     for (const char* text : kBuiltIns)
         if (!definitions->add(text))
             __builtin_trap();
+    definitions->close("FileHandle");
 }
 
-bool exports_checker_guest_check(toolscript_checker_types_request_t* request, checker_guest_list_diagnostic_t* result, checker_guest_string_t* error)
+bool exports_toolscript_checker_checks_check(exports_toolscript_checker_checks_request_t* request, exports_toolscript_checker_checks_list_diagnostic_t* result, checker_guest_string_t* error)
 {
     CheckRequest input{
         {reinterpret_cast<const char*>(request->script.ptr), request->script.len},
@@ -59,14 +60,14 @@ bool exports_checker_guest_check(toolscript_checker_types_request_t* request, ch
         *error = copy(reason);
         return false;
     }
-    size_t size = sizeof(toolscript_checker_types_diagnostic_t) * (findings.size() + 1);
-    auto* list = static_cast<toolscript_checker_types_diagnostic_t*>(malloc(size));
+    size_t size = sizeof(exports_toolscript_checker_checks_diagnostic_t) * (findings.size() + 1);
+    auto* list = static_cast<exports_toolscript_checker_checks_diagnostic_t*>(malloc(size));
     if (!list)
         __builtin_trap();
     for (size_t index = 0; index < findings.size(); index++)
     {
         const Finding& finding = findings[index];
-        uint8_t severity = finding.mistake.is_certain ? TOOLSCRIPT_CHECKER_TYPES_SEVERITY_ERROR : TOOLSCRIPT_CHECKER_TYPES_SEVERITY_NOTE;
+        uint8_t severity = finding.mistake.is_certain ? EXPORTS_TOOLSCRIPT_CHECKER_CHECKS_SEVERITY_ERROR : EXPORTS_TOOLSCRIPT_CHECKER_CHECKS_SEVERITY_NOTE;
         list[index] = {severity, finding.line, finding.column, finding.length, copy(finding.mistake.message)};
     }
     *result = {list, findings.size()};
@@ -74,7 +75,7 @@ bool exports_checker_guest_check(toolscript_checker_types_request_t* request, ch
 }
 
 // Replaces the bindings' function, which would free the result. The instance is dropped after the host has read it.
-extern "C" void __wasm_export_exports_checker_guest_check_post_return(uint8_t*) {}
+extern "C" void __wasm_export_exports_toolscript_checker_checks_check_post_return(uint8_t*) {}
 
 // The bindings refer to an object file that contains the contract. The build embeds the contract itself, because it removes `init`.
 extern "C" void __component_type_object_force_link_checker_guest() {}

@@ -142,7 +142,7 @@ void Checker::check_member(AstExpr* access, Use use)
     const Location& location = index ? index->indexLocation : access->location;
     std::string path = inference.path_of(base);
     if (path == "sdk" || starts_with(path, "sdk."))
-        return check_function_name(location, path + "." + std::string(name));
+        return check_function_name(location, path + "." + std::string(name), use);
     if (!path.empty())
         return check_library_member(location, path, name, use);
     const AstType* type = inference.type_of(base);
@@ -167,7 +167,9 @@ void Checker::check_library_member(const Location& location, const std::string& 
     std::string path = base + "." + std::string(name);
     if (use == Use::tested)
         tested.insert(path);
-    if (use == Use::tested || (shape.tables[0].field(name) && !definitions.is_removed(path)))
+    // The assignment of a member is reported where it is.
+    bool is_known = (shape.tables[0].field(name) && !definitions.is_removed(path)) || facts.assigned_fields.count(name);
+    if (use == Use::tested || is_known)
         return;
     if (const UnavailableMember* member = find_unavailable(path))
     {
@@ -179,8 +181,33 @@ void Checker::check_library_member(const Location& location, const std::string& 
     report(location, base + " has no '" + std::string(name) + "'" + (hint.empty() ? did_you_mean(name, shape.tables[0].names()) : hint), path);
 }
 
+// Libraries are read-only.
+void Checker::check_library_change(AstExpr* target)
+{
+    AstExpr* base = nullptr;
+    std::string_view name = constant_field(target, &base);
+    std::string path = name.empty() ? "" : inference.path_of(base);
+    if (path.empty() || !definitions.global(path))
+        return;
+    Shape shape = shape_of(definitions, definitions.global(path));
+    if (!shape.any && shape.tables.size() == 1)
+        report(target->location, path + "." + std::string(name) + " can't be set, because '" + path + "' is readonly; write a local function");
+}
+
+// Returns the name of a function with its source, also if the script uses it without.
+std::string Checker::full_name(const std::string& name) const
+{
+    for (std::string_view line : functions.all(""))
+    {
+        bool is_longer = line.size() > name.size() && line[0] != '=';
+        if (is_longer && line.substr(line.size() - name.size()) == name && line[line.size() - name.size() - 1] == '.')
+            return std::string(line);
+    }
+    return name;
+}
+
 // `sdk` raises an error as soon as a wrong name is read.
-void Checker::check_function_name(const Location& location, const std::string& path)
+void Checker::check_function_name(const Location& location, const std::string& path, Use use)
 {
     std::string_view name = std::string_view(path).substr(4);
     if (!definitions.global("sdk") || is_sdk_built_in(name) || functions.has(name))
@@ -195,7 +222,8 @@ void Checker::check_function_name(const Location& location, const std::string& p
     for (size_t index = 0; index < near.size(); index++)
         message.append(index == 0 ? "; did you mean " : ", ").append(prefix).append(near[index]);
     message += near.empty() ? "; use sdk.search to find functions" : "?";
-    report(location, message);
+    // A script that only reads the name may ask whether the function exists.
+    report(location, message, "", true, use == Use::needed ? Caught::is_error : Caught::is_note);
 }
 
 // Reads of fields that the type of a result does not have.
@@ -215,9 +243,8 @@ void Checker::check_field(const Location& location, AstExpr* base, std::string_v
     if (use == Use::tested || can_be_there || table.names().empty())
         return;
     std::string message = "there is no field '" + std::string(name) + "'" + did_you_mean(name, table.names());
-    if (!table.is_closed())
-        message += "; the response schema does not declare it";
-    report(location, message, missing, table.is_closed());
+    bool is_closed = table.is_closed(definitions);
+    report(location, message + (is_closed ? "" : "; the response schema does not declare it"), missing, is_closed);
 }
 
 // A function of `sdk` raises an error if it is called with a colon.
@@ -229,5 +256,5 @@ void Checker::check_colon(AstExprCall* call)
         return;
     std::string name = (path + "." + method->index.value).substr(4);
     if (is_sdk_built_in(name) || functions.has(name))
-        report(method->indexLocation, name + ": call it with a dot: sdk." + name + "(...)");
+        report_call(method->indexLocation, name + ": call it with a dot: sdk." + name + "(...)");
 }

@@ -121,10 +121,10 @@ const Luau::AstType* TableShape::elements() const
     return is_list ? parts[0]->indexer->resultType : nullptr;
 }
 
-bool TableShape::is_closed() const
+bool TableShape::is_closed(const Definitions& definitions) const
 {
     for (const Luau::AstTypeTable* part : parts)
-        if (!is_never_key(part))
+        if (!is_never_key(part) && !definitions.is_closed(part))
             return false;
     return true;
 }

@@ -24,8 +24,8 @@ struct TableShape
     // Returns the type of the elements if it is a list, and null otherwise.
     const Luau::AstType* elements() const;
 
-    // Returns true if there are no other fields: the type has the indexer `[never]: never`.
-    bool is_closed() const;
+    // Returns true if there are no other fields: the type has the indexer `[never]: never`, or is a closed built-in type.
+    bool is_closed(const Definitions& definitions) const;
 
     // Returns the names of the fields, in the order of the type, without repetitions.
     std::vector<std::string_view> names() const;

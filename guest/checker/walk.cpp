@@ -16,9 +16,10 @@ bool is_test(std::string_view name)
 
 } // namespace
 
-void Checker::report(const Location& location, std::string message, std::string missing, bool is_certain)
+void Checker::report(const Location& location, std::string message, std::string missing, bool is_certain, Caught caught)
 {
-    mistakes.push_back({location, std::move(message), is_certain && protected_depth == 0, std::move(missing)});
+    bool is_caught = protected_depth > 0 && caught == Caught::is_note;
+    mistakes.push_back({location, std::move(message), is_certain && !is_caught, std::move(missing)});
 }
 
 std::vector<Mistake> Checker::check(AstStatBlock* script)
@@ -107,6 +108,7 @@ void Checker::visit(AstStat* statement)
 void Checker::visit_target(AstExpr* target)
 {
     target = without_groups(target);
+    check_library_change(target);
     if (auto* index = target->as<AstExprIndexName>())
         visit(index->expr, Use::needed);
     else if (auto* index = target->as<AstExprIndexExpr>())
@@ -153,7 +155,9 @@ void Checker::visit(AstExpr* expression, Use use)
         bool is_choice = binary->op == AstExprBinary::Op::And || binary->op == AstExprBinary::Op::Or;
         bool is_comparison = binary->op == AstExprBinary::Op::CompareEq || binary->op == AstExprBinary::Op::CompareNe;
         visit(binary->left, is_choice || is_comparison ? Use::tested : Use::needed);
-        visit(binary->right, is_choice ? use : is_comparison ? Use::tested : Use::needed);
+        // The last of several alternatives may be missing, too.
+        bool is_alternative = binary->op == AstExprBinary::Op::Or && use == Use::value;
+        visit(binary->right, is_comparison || is_alternative ? Use::tested : is_choice ? use : Use::needed);
     }
     else if (auto* cast = expression->as<AstExprTypeAssertion>())
         visit(cast->expr, use);

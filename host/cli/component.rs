@@ -23,13 +23,25 @@ pub struct Arguments {
     /// Write the WASI command as a preview 1 core module, for browsers
     #[arg(long)]
     core: bool,
+
+    /// Write the checker, which finds mistakes in a script without running it
+    #[arg(long, conflicts_with_all = ["core", "wasi"])]
+    checker: bool,
+}
+
+#[derive(Args)]
+pub struct WitArguments {
+    /// Print the contract of the checker
+    #[arg(long)]
+    checker: bool,
 }
 
 /// Writes the component.
 pub fn component(arguments: &Arguments) -> Result<ExitCode> {
-    let component = match (arguments.wasi, arguments.core) {
-        (true, _) => component::wasi_command(),
-        (_, true) => component::wasi_core_module(),
+    let component = match (arguments.wasi, arguments.core, arguments.checker) {
+        (true, ..) => component::wasi_command(),
+        (_, true, _) => component::wasi_core_module(),
+        (.., true) => component::checker(),
         _ => component::component(),
     };
     let component = match component {
@@ -50,9 +62,9 @@ pub fn component(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// Prints the WIT contract.
-pub fn wit() -> Result<ExitCode> {
+pub fn wit(arguments: &WitArguments) -> Result<ExitCode> {
     let mut output = Output::stdout();
-    output.bytes(component::wit().as_bytes());
+    output.bytes(if arguments.checker { component::checker_wit() } else { component::wit() }.as_bytes());
     output.finish()?;
     Ok(ExitCode::SUCCESS)
 }

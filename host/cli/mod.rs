@@ -57,7 +57,7 @@ enum Command {
     /// Write the sandbox as a WebAssembly component, for other hosts.
     Component(component::Arguments),
     /// Print the WIT contract between the sandbox and its host.
-    Wit,
+    Wit(component::WitArguments),
     /// Write a configuration and an example script.
     Init(init::Arguments),
     /// Print or write the configuration of an MCP client.
@@ -94,7 +94,7 @@ pub fn main_with(arguments: Vec<OsString>, start: &[String]) -> ExitCode {
         Command::Docs(arguments) => docs::docs(&arguments),
         Command::Types(arguments) => docs::types(&arguments),
         Command::Component(arguments) => component::component(&arguments),
-        Command::Wit => component::wit(),
+        Command::Wit(arguments) => component::wit(&arguments),
         Command::Init(arguments) => init::init(&arguments),
         Command::Install(arguments) => install::install(&arguments, start),
         Command::Completions(arguments) => reference::completions(&arguments, command),

@@ -37,7 +37,7 @@ fn an_invalid_configuration_is_rejected_with_its_position() {
         ),
         (
             "[limit]\n",
-            "line 1: unknown field `limit`, expected one of `limits`, `io`, `server`, `auth`, `apis`, `mcp_servers`, `frozen_params`",
+            "line 1: unknown field `limit`, expected one of `limits`, `io`, `server`, `auth`, `check`, `apis`, `mcp_servers`, `frozen_params`",
         ),
         ("[limits]\ntimeout = \"long\"\n", "line 2: timeout = \"long\": must be a number of seconds, or a time such as 500ms, 30s or 5m"),
         ("[limits]\nmemory = 5\n", "line 2: memory = 5: must be 4 MiB to 4 GiB"),

@@ -69,6 +69,6 @@ fn the_directory_of_a_script_is_only_for_modules() {
     assert_eq!(message("require('./link')", &[]), "error: ../tool/main.luau:1: link.luau: symbolic links are not followed");
     assert!(
         message("require('./both')", &["--no-io"])
-            .starts_with("error: ../tool/main.luau:1: attempt to call a nil value (global 'require')")
+            .starts_with("error: ../tool/main.luau:1:1: unknown global 'require'; modules need files, which are disabled")
     );
 }

@@ -10,7 +10,7 @@ fn completions_know_every_command() {
         let output = run(&["completions", shell]);
         assert_eq!((text(&output.stderr), output.status.code()), ("", Some(0)));
         let script = text(&output.stdout);
-        for word in ["run", "serve", "files", "init", "install", "completions", "man", "io-dir"] {
+        for word in ["run", "check", "serve", "files", "init", "install", "completions", "man", "io-dir"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
@@ -46,7 +46,7 @@ fn there_is_a_manual_page_for_each_command() {
     assert_eq!(run_in(&directory, &["man", "--dir", "share/man1"]), "");
     let written = fs::read_dir(directory.path().join("share/man1")).expect("a directory");
     let names: BTreeSet<String> = written.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
-    let commands = ["run", "serve", "files", "docs", "types", "component", "wit", "init", "install", "completions", "man"];
+    let commands = ["run", "check", "serve", "files", "docs", "types", "component", "wit", "init", "install", "completions", "man"];
     let files = ["cat", "glob", "grep", "ls", "rm"].map(|command| format!("toolscript-files-{command}.1"));
     let expected = commands.map(|command| format!("toolscript-{command}.1")).into_iter().chain(files).chain(["toolscript.1".into()]);
     assert_eq!(names, expected.collect());

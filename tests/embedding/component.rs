@@ -20,10 +20,14 @@ fn normalized(wit: &str) -> String {
 
 /// A host that implements the imports of one version relies on that version.
 #[test]
-fn the_contract_changes_only_with_its_version() {
-    let wit = toolscript::component::wit();
-    let version = wit.split_once("package toolscript:sandbox@").and_then(|(_, rest)| rest.split_once(';')).expect("a version").0;
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/embedding/contracts").join(format!("{version}.wit"));
+fn the_contracts_change_only_with_their_versions() {
+    check_contract(toolscript::component::wit(), "package toolscript:sandbox@", "");
+    check_contract(toolscript::component::checker_wit(), "package toolscript:checker@", "checker-");
+}
+
+fn check_contract(wit: &str, package: &str, prefix: &str) {
+    let version = wit.split_once(package).and_then(|(_, rest)| rest.split_once(';')).expect("a version").0;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/embedding/contracts").join(format!("{prefix}{version}.wit"));
     if std::env::var_os("UPDATE_FIXTURES").is_some() && !path.exists() {
         fs::write(&path, normalized(wit)).expect("the contract of a new version");
     }
@@ -42,6 +46,10 @@ fn the_command_prints_the_contract_and_writes_the_component() {
     assert_eq!(toolscript(&["component", "-o", "other.wasm"], directory.path()).status.code(), Some(0));
     assert!(fs::read(directory.path().join("other.wasm")).expect("the component") == component);
     assert!(toolscript(&["component", "-o", "-"], directory.path()).stdout == component);
+    let checker = toolscript(&["component", "--checker", "-o", "-"], directory.path()).stdout;
+    assert!(checker == toolscript::component::checker().expect("a checker"));
+    let contract = toolscript(&["wit", "--checker"], directory.path());
+    assert_eq!(String::from_utf8_lossy(&contract.stdout), toolscript::component::checker_wit());
     let failed = toolscript(&["component", "-o", "none/x.wasm"], directory.path());
     let message = "error: can't write none/x.wasm: No such file or directory (os error 2)\n";
     assert_eq!((String::from_utf8_lossy(&failed.stderr).as_ref(), failed.status.code()), (message, Some(2)));
@@ -67,6 +75,7 @@ fn the_artefacts_contain_name_version_licences_and_producers() {
     check_metadata(toolscript::component::component().expect("a component"));
     check_metadata(toolscript::component::wasi_command().expect("a command"));
     check_metadata(toolscript::component::wasi_core_module().expect("a module"));
+    check_metadata(toolscript::component::checker().expect("a checker"));
 }
 
 fn check_metadata(binary: &[u8]) {

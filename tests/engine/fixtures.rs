@@ -2,6 +2,7 @@
 
 use crate::support::{Fixture, engine};
 use std::{env, fs};
+use toolscript::engine::CheckMode;
 
 async fn check(directory: &str) {
     let mut failures = Vec::new();
@@ -21,6 +22,15 @@ async fn check(directory: &str) {
             fs::write(&expected_path, &actual).expect("the expected outcome");
         }
         let expected = fs::read_to_string(&expected_path).unwrap_or_default();
+        // What works is not rejected by the check.
+        if run.outcome.result.is_ok() {
+            let (_io_dir, options) = fixture.options_with_io();
+            let options = if directory == "io" { options } else { fixture.options() };
+            let checked = engine().run(&fixture.script(), options.with_check(CheckMode::Errors)).await.expect("the run is accepted");
+            if let Err(error) = checked.outcome.result {
+                failures.push(format!("{}: {error}", fixture.name()));
+            }
+        }
         if actual != expected {
             failures.push(format!("{}\nexpected: {expected}\nactual: {actual}", fixture.name()));
         }

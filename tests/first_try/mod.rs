@@ -53,6 +53,14 @@ fn scripts() -> BTreeMap<String, String> {
     entries.map(|entry| script(entry.expect("an entry").path())).collect()
 }
 
+/// Returns the scripts that work, by name.
+pub fn working_scripts() -> BTreeMap<String, String> {
+    let (oracles, known) = (oracles::all(), known_failures());
+    let mut scripts = scripts();
+    scripts.retain(|name, _| !known.contains_key(name) && oracles.get(name).is_some_and(|expected| !expected.is_error()));
+    scripts
+}
+
 /// Returns the reasons for known failures by name.
 fn known_failures() -> BTreeMap<String, String> {
     let text = fs::read_to_string(directory().join("known_failures.txt")).expect("the list");

@@ -1,9 +1,9 @@
-//! The types of the `check` export, as defined in `wit/checker/checker.wit`.
+//! The types of the export `checks.check`, as defined in `wit/checker/checker.wit`.
 
 use super::diagnostic::Severity;
 use wasmtime::component::{ComponentType, Lift, Lower, TypedFunc, WasmList, WasmStr};
 
-/// The `check` export. Text and lists of the guest stay in its memory until the host has checked their sizes.
+/// The export. Text and lists of the guest stay in its memory until the host has checked their sizes.
 pub type CheckFunction = TypedFunc<(CheckRequest,), (Result<WasmList<FoundMistake>, WasmStr>,)>;
 
 /// The input of a check.

@@ -77,7 +77,9 @@ impl Checker {
 impl Guest {
     fn load(engine: &wasmtime::Engine) -> wasmtime::Result<Option<Self>> {
         let Some(component) = image::load_checker(engine)? else { return Ok(None) };
-        let export = component.get_export_index(None, "check").ok_or_else(|| wasmtime::Error::msg("it has no export `check`"))?;
+        let interface = component.get_export_index(None, "toolscript:checker/checks@0.1.0");
+        let export = interface.and_then(|interface| component.get_export_index(Some(&interface), "check"));
+        let export = export.ok_or_else(|| wasmtime::Error::msg("it has no export `check`"))?;
         // It has no imports.
         let instance = Linker::new(engine).instantiate_pre(&component)?;
         Ok(Some(Self { instance, export }))

@@ -64,7 +64,7 @@ pub fn all(store: &Store) -> Vec<(&'static str, Expected)> {
         ),
         (
             "create_ticket_bad_priority",
-            error("runtime", &["script:2: desk.create_ticket: ", "priority", "urgent", "low", "medium", "high"])
+            error("check", &["script:2:", "desk.create_ticket: ", "priority", "urgent", "low", "medium", "high"])
                 .state("no ticket", |store| store.tickets.len() == 7),
         ),
         ("batch_scalars", result(json!({ "open": 4, "pending": 1, "closed": closed }))),
