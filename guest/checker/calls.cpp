@@ -95,7 +95,7 @@ void Checker::check_arguments(AstExpr* callee, const Location& call, AstExpr* co
     if (is_body_only && count == 2)
     {
         if (is_literal(arguments[0]) && !is_empty_table(arguments[0]))
-            report_call(arguments[0]->location, name + ": the function has no parameters; pass the body alone");
+            report(arguments[0]->location, name + ": the function has no parameters; pass the body alone");
         arguments++;
         count--;
     }
@@ -117,7 +117,7 @@ void Checker::check_arguments(AstExpr* callee, const Location& call, AstExpr* co
             const char* reason = parameter(0) == "params" && index == 1 ? ": the function takes no body"
                                  : declared == 0                        ? ": the function takes no arguments"
                                                                         : ": too many arguments";
-            report_call(argument->location, name + reason);
+            report(argument->location, name + reason);
         }
     }
     for (size_t index = count; index < declared; index++)
@@ -127,7 +127,7 @@ void Checker::check_arguments(AstExpr* callee, const Location& call, AstExpr* co
         if (shape.is_optional())
             continue;
         if (parameter(index) == "body")
-            report_call(call, name + ": the body is missing" + (declared > 1 ? "; pass it as the second argument" : ""));
+            report(call, name + ": the body is missing" + (declared > 1 ? "; pass it as the second argument" : ""));
         else if (shape.tables.size() == 1)
             check_fields(name + (parameter(index) == "params" ? "" : ": arguments"), nullptr, shape.tables);
         if (!mistakes.empty() && mistakes.back().location == Location())
@@ -148,6 +148,5 @@ void Checker::check_parameters(const std::string& name, AstExpr* argument, const
         return;
     std::vector<std::string_view> names = shape.tables[0].names();
     std::string example = names.empty() ? "" : ", such as {" + std::string(names[0]) + " = …}";
-    report_call(argument->location,
-                name + ": the first argument must be a table of parameters" + example + "; available: " + join_names(names, ", ", ""));
+    report(argument->location, name + ": the first argument must be a table of parameters" + example + "; available: " + join_names(names, ", ", ""));
 }

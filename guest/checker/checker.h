@@ -69,7 +69,8 @@ private:
     // The number of functions around the code that `pcall` calls.
     int protected_depth = 0;
 
-    // Whether a mistake is certain although the script catches its error: a script can test with `pcall` how something fails.
+    // Whether a mistake is certain although the script catches its error. A script can test with `pcall` how something fails, but nobody tests
+    // a misspelt name.
     enum class Caught
     {
         is_note,
@@ -78,12 +79,6 @@ private:
 
     void report(const Luau::Location& location, std::string message, std::string missing = "", bool is_certain = true,
                 Caught caught = Caught::is_note);
-
-    // Reports a wrong name or number of arguments of a function of `sdk`. No script has a reason to test them.
-    void report_call(const Luau::Location& location, std::string message)
-    {
-        report(location, std::move(message), "", true, Caught::is_error);
-    }
 
     // walk.cpp
     void visit(Luau::AstStat* statement);

@@ -149,17 +149,21 @@ void Checker::check_fields(const std::string& path, AstExprTable* table, const s
         if (type && is_single)
             check_literal(field_path(name), item.value, type);
         else if (!type && !is_open)
-            report_call(item.key->location, path + (are_parameters ? ": there is no parameter '" : ": there is no field '") + name + "'" +
-                                                did_you_mean(name, known) + "; available: " + (known.empty() ? "none" : join_names(known, ", ", "")));
+        {
+            std::string hint = did_you_mean(name, known);
+            std::string message = path + (are_parameters ? ": there is no parameter '" : ": there is no field '") + name + "'" + hint;
+            message += "; available: " + (known.empty() ? "none" : join_names(known, ", ", ""));
+            report(item.key->location, message, "", true, hint.empty() ? Caught::is_note : Caught::is_error);
+        }
     }
     if (elements > 0 && given.empty() && is_complete && !is_open && !known.empty())
-        return report_call(table->location, path + ": a list is not a table with named fields; available: " + join_names(known, ", ", ""));
+        return report(table->location, path + ": a list is not a table with named fields; available: " + join_names(known, ", ", ""));
     if (!is_single || !is_complete || elements > 0)
         return;
     for (std::string_view name : known)
     {
         if (given.find(name) == given.end() && shapes[0].is_required(definitions, name))
-            report_call(table ? table->location : Location(),
-                        path + (are_parameters ? ": the parameter '" : ": the field '") + std::string(name) + "' is missing");
+            report(table ? table->location : Location(),
+                   path + (are_parameters ? ": the parameter '" : ": the field '") + std::string(name) + "' is missing");
     }
 }

@@ -45,7 +45,8 @@ void exports_checker_guest_init()
     definitions->close("FileHandle");
 }
 
-bool exports_toolscript_checker_checks_check(exports_toolscript_checker_checks_request_t* request, exports_toolscript_checker_checks_list_diagnostic_t* result, checker_guest_string_t* error)
+bool exports_toolscript_checker_checks_check(exports_toolscript_checker_checks_request_t* request,
+                                             exports_toolscript_checker_checks_list_diagnostic_t* result, checker_guest_string_t* error)
 {
     CheckRequest input{
         {reinterpret_cast<const char*>(request->script.ptr), request->script.len},
@@ -67,7 +68,8 @@ bool exports_toolscript_checker_checks_check(exports_toolscript_checker_checks_r
     for (size_t index = 0; index < findings.size(); index++)
     {
         const Finding& finding = findings[index];
-        uint8_t severity = finding.mistake.is_certain ? EXPORTS_TOOLSCRIPT_CHECKER_CHECKS_SEVERITY_ERROR : EXPORTS_TOOLSCRIPT_CHECKER_CHECKS_SEVERITY_NOTE;
+        uint8_t severity =
+            finding.mistake.is_certain ? EXPORTS_TOOLSCRIPT_CHECKER_CHECKS_SEVERITY_ERROR : EXPORTS_TOOLSCRIPT_CHECKER_CHECKS_SEVERITY_NOTE;
         list[index] = {severity, finding.line, finding.column, finding.length, copy(finding.mistake.message)};
     }
     *result = {list, findings.size()};

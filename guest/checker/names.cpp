@@ -223,7 +223,7 @@ void Checker::check_function_name(const Location& location, const std::string& p
         message.append(index == 0 ? "; did you mean " : ", ").append(prefix).append(near[index]);
     message += near.empty() ? "; use sdk.search to find functions" : "?";
     // A script that only reads the name may ask whether the function exists.
-    report(location, message, "", true, use == Use::needed ? Caught::is_error : Caught::is_note);
+    report(location, message, "", true, use == Use::needed && !near.empty() ? Caught::is_error : Caught::is_note);
 }
 
 // Reads of fields that the type of a result does not have.
@@ -256,5 +256,5 @@ void Checker::check_colon(AstExprCall* call)
         return;
     std::string name = (path + "." + method->index.value).substr(4);
     if (is_sdk_built_in(name) || functions.has(name))
-        report_call(method->indexLocation, name + ": call it with a dot: sdk." + name + "(...)");
+        report(method->indexLocation, name + ": call it with a dot: sdk." + name + "(...)");
 }

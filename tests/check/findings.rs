@@ -163,12 +163,14 @@ async fn a_script_can_test_how_something_fails() {
         "local function attempt(f)\n    return pcall(f)\nend\nattempt(function() return sdk.closed.get_order{ order_id = 'x' } end)",
         "local co = coroutine.create(function() missing() end) return coroutine.resume(co)",
         "pcall(function() return sdk.closed.cancel_order end)",
+        "pcall(sdk.closed.get_order, {})",
+        "pcall(sdk.closed.list_orders, { tenant = 'other' })",
     ] {
         let notes = found(script, Some(&sdk)).await;
         assert!(notes.len() == 1 && notes[0].starts_with("note: "), "{script}: {notes:?}");
     }
-    // Wrong names of functions and parameters are no tests.
-    for script in ["pcall(sdk.closed.get_order, { id = 1, order_id = 1 })", "pcall(function() return sdk.closed.get_orders{} end)"] {
+    // Nobody tests a misspelt name.
+    for script in ["pcall(sdk.closed.get_order, { order_id = 1, oder_id = 1 })", "pcall(function() return sdk.closed.get_orders{} end)"] {
         let errors = found(script, Some(&sdk)).await;
         assert!(errors.len() == 1 && !errors[0].starts_with("note: "), "{script}: {errors:?}");
     }

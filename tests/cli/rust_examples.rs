@@ -28,6 +28,15 @@ async fn readme() -> Result<(), Box<dyn Error>> {
 }
 
 #[tokio::test]
+async fn check() -> Result<(), Box<dyn Error>> {
+    let engine = toolscript::Engine::new()?;
+    let script = toolscript::Script::new("return string.trim(' x ')");
+    let mistakes = engine.check(&script, &toolscript::engine::Definitions::default()).await?;
+    assert_eq!(mistakes[0].to_string(), "script:1:15: string has no 'trim'; use s:match(\"^%s*(.-)%s*$\")");
+    Ok(())
+}
+
+#[tokio::test]
 async fn engine_files_and_sandbox() -> Result<(), Box<dyn Error>> {
     let directory = TempDir::new()?;
     let data = directory.path().join("data");

@@ -148,7 +148,7 @@ fn invalid_arguments_are_a_failed_result_that_names_the_argument() {
             "Invalid params: `timeout_ms`: invalid value: integer `-5`, expected a whole number, at least 1",
         ),
         (json!({ "script": "", "extra": 1 }), "Invalid params: unknown field `extra`, expected one of `script`, `timeout_ms`, `check`"),
-        (json!({ "script": "", "extra": null }), "Invalid params: unknown field `extra`, expected `script` or `timeout_ms`"),
+        (json!({ "script": "", "extra": null }), "Invalid params: unknown field `extra`, expected one of `script`, `timeout_ms`, `check`"),
         (json!({ "script": "-".repeat(1_048_577) }), "Invalid params: `script`: the script is 1048577 bytes; at most 1048576 are allowed"),
     ] {
         let answer = wire.ask("tools/call", json!({ "name": "execute_script", "arguments": arguments }));
