@@ -20,7 +20,7 @@ struct Mistake
 // The functions that `sdk` has: their full names without `sdk.`, and their parameters' other names.
 struct FunctionNames
 {
-    std::string_view names;   // one per line; `x.*` stands for all names that begin with `x.`, and `=x` is not suggested
+    std::string_view names;   // one per line, sorted; `x.*` stands for all names that begin with `x.`, and `x=` is not suggested
     std::string_view aliases; // per line the other name, a tab and the name
 
     // Returns true if there is a function of this name, or a table of functions.

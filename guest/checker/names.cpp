@@ -48,6 +48,25 @@ bool starts_with(std::string_view text, std::string_view prefix)
     return text.substr(0, prefix.size()) == prefix;
 }
 
+// Returns the first line that is not less than a text, by a binary search for the start of a line. Returns an empty text if there is none.
+std::string_view first_line_from(std::string_view lines, std::string_view text)
+{
+    size_t low = 0;             // the start of a line; all lines before it are less
+    size_t high = lines.size(); // the start of a line that is not less, or the end
+    while (low < high)
+    {
+        size_t middle = low + (high - low) / 2;
+        size_t newline = middle == 0 ? std::string_view::npos : lines.rfind('\n', middle - 1);
+        size_t start = newline == std::string_view::npos ? 0 : newline + 1;
+        size_t end = std::min(lines.find('\n', start), lines.size());
+        if (lines.substr(start, end - start) < text)
+            low = std::min(end + 1, lines.size());
+        else
+            high = start;
+    }
+    return lines.substr(low, lines.find('\n', low) - low);
+}
+
 // The members of `sdk` that are not functions of the host.
 bool is_sdk_built_in(std::string_view name)
 {
@@ -58,18 +77,21 @@ bool is_sdk_built_in(std::string_view name)
 
 bool FunctionNames::has(std::string_view name) const
 {
-    return any_line(names,
-                    [&](std::string_view line)
-                    {
-                        if (starts_with(line, "="))
-                            line.remove_prefix(1);
-                        if (line.size() > 2 && line.substr(line.size() - 2) == ".*")
-                        {
-                            std::string_view prefix = line.substr(0, line.size() - 1);
-                            return starts_with(name, prefix) || name == prefix.substr(0, prefix.size() - 1);
-                        }
-                        return starts_with(line, name) && (line.size() == name.size() || line[name.size()] == '.');
-                    });
+    std::string_view line = first_line_from(names, name);
+    if (starts_with(line, name) && (line.size() == name.size() || line[name.size()] == '.' || line.substr(name.size()) == "="))
+        return true;
+    // Another name sorts behind the members of a table: `x.y` is less than `x=`.
+    std::string other = std::string(name) + "=";
+    if (first_line_from(names, other) == other)
+        return true;
+    for (size_t dot = name.find('.');; dot = name.find('.', dot + 1))
+    {
+        std::string unknown = std::string(name.substr(0, dot)) + ".*";
+        if (first_line_from(names, unknown) == unknown)
+            return true;
+        if (dot == std::string_view::npos)
+            return false;
+    }
 }
 
 std::string_view FunctionNames::parameter(std::string_view alias) const
@@ -105,7 +127,7 @@ std::vector<std::string_view> FunctionNames::all(std::string_view prefix) const
     any_line(names,
              [&](std::string_view line)
              {
-                 if (starts_with(line, prefix))
+                 if (starts_with(line, prefix) && line.back() != '=' && line.back() != '*')
                      found.push_back(line);
                  return false;
              });
@@ -199,7 +221,7 @@ std::string Checker::full_name(const std::string& name) const
 {
     for (std::string_view line : functions.all(""))
     {
-        bool is_longer = line.size() > name.size() && line[0] != '=';
+        bool is_longer = line.size() > name.size();
         if (is_longer && line.substr(line.size() - name.size()) == name && line[line.size() - name.size() - 1] == '.')
             return std::string(line);
     }

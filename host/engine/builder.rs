@@ -48,7 +48,7 @@ impl Default for EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// The largest number of concurrent runs. Each reserves about 8 GiB of address space.
+    /// The largest number of concurrent runs. Each reserves about 12 GiB of address space.
     pub const MAX_CONCURRENCY: usize = 4096;
 
     /// The default number of runs that can wait in the queue. Each keeps its script in memory.

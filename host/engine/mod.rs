@@ -29,7 +29,7 @@ mod script;
 
 pub use bridge::{FileIo, Listener, Progress};
 pub use builder::EngineBuilder;
-pub use check::{CheckMode, Definitions, Diagnostic, NotChecked, ScriptWords, Severity};
+pub use check::{CheckMode, Definitions, Diagnostic, FunctionNames, NotChecked, ScriptWords, Severity};
 pub use error::EngineError;
 pub use limits::{InvalidLimit, Limits};
 pub use options::{IoErrorMode, IoOptions, RunOptions};

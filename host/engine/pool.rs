@@ -6,6 +6,10 @@ use wasmtime::{Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 /// Memories per instance: its linear memory and the heap of its exceptions.
 const MEMORIES: u32 = 2;
 
+/// Memories of checkers per concurrent run. A run and the check before it do not use them at the same time, but each keeps its own image
+/// mapped: changing the image of a slot takes longer than a small run.
+const CHECKER_MEMORIES: u32 = 1;
+
 /// Core instances per component, including the small adapter modules that connect them.
 const CORE_INSTANCES: u32 = 8;
 
@@ -25,13 +29,13 @@ pub fn strategy(concurrency: u32) -> InstanceAllocationStrategy {
     pool.total_component_instances(concurrency)
         .total_core_instances(concurrency * CORE_INSTANCES)
         .max_core_instances_per_component(CORE_INSTANCES)
-        .total_memories(concurrency * MEMORIES)
+        .total_memories(concurrency * (MEMORIES + CHECKER_MEMORIES))
         .total_tables(concurrency * CORE_INSTANCES)
         .total_stacks(concurrency)
         .total_gc_heaps(concurrency)
         .table_elements(TABLE_ELEMENTS)
         .max_memory_size(MAX_MEMORY)
-        .max_unused_warm_slots(0)
+        .max_unused_warm_slots(concurrency * (MEMORIES + CHECKER_MEMORIES))
         .linear_memory_keep_resident(KEEP_RESIDENT_MEMORY)
         .table_keep_resident(KEEP_RESIDENT_TABLE)
         .async_stack_keep_resident(KEEP_RESIDENT_STACK)

@@ -1,7 +1,7 @@
 //! The functions of one revision, by name.
 
 use super::{function::Function, search::SearchIndex};
-use crate::engine::functions::RESERVED_NAMES;
+use crate::engine::{FunctionNames, functions::RESERVED_NAMES};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, OnceLock},
@@ -16,6 +16,7 @@ pub struct Catalogue {
     /// By the names in specifications and on MCP servers, unless a function has that name. They are not listed.
     by_original_name: BTreeMap<String, Arc<Function>>,
     index: OnceLock<SearchIndex>,
+    check_names: OnceLock<FunctionNames>,
 }
 
 impl Catalogue {
@@ -34,7 +35,7 @@ impl Catalogue {
             }
         }
         let by_original_name = by_original_name(&functions, &by_name, sources);
-        Self { by_name, by_original_name, functions, index: OnceLock::new() }
+        Self { by_name, by_original_name, functions, index: OnceLock::new(), check_names: OnceLock::new() }
     }
 
     pub fn functions(&self) -> &[Arc<Function>] {
@@ -46,9 +47,10 @@ impl Catalogue {
         self.by_name.keys().cloned().collect()
     }
 
-    /// Returns the names in specifications and on MCP servers that scripts can use, too.
-    pub fn original_names(&self) -> impl Iterator<Item = &str> {
-        self.by_original_name.keys().map(String::as_str)
+    /// Returns all names for the check of scripts.
+    pub fn check_names(&self) -> &FunctionNames {
+        let names = || FunctionNames::new(self.by_name.keys().map(String::as_str), self.by_original_name.keys().map(String::as_str));
+        self.check_names.get_or_init(names)
     }
 
     pub fn get(&self, name: &str) -> Option<&Arc<Function>> {

@@ -13,11 +13,14 @@ use super::{
     openapi::Operation,
     provider::Sdk,
 };
-use crate::engine::{Definitions, ScriptWords};
+use crate::engine::{Definitions, FunctionNames, ScriptWords};
 use std::fmt::Write as _;
 
 /// The size of the types in bytes. With more, a check would take too long, and only names are checked.
 const MAX_TYPES: usize = 256 << 10;
+
+/// The levels of types that refer to each other. A type beyond is `any`. Specifications often connect all of their types.
+const MAX_LEVELS: usize = 5;
 
 /// The declaration of `sdk`.
 #[derive(Default)]
@@ -58,11 +61,9 @@ impl Sdk {
     /// Returns the definitions for the check of a script, with the types of the functions that it mentions.
     pub(super) fn definitions_for(&self, words: &ScriptWords<'_>) -> Definitions {
         let catalogue = self.catalogue();
-        let mut names = catalogue.names();
-        names.extend(catalogue.original_names().map(|name| format!("={name}")));
         // The functions of a server that is starting or down are not known.
         let unknown = self.servers.iter().filter(|server| server.is_starting() || server.failure().is_some());
-        names.extend(unknown.map(|server| format!("{}.*", server.name)));
+        let names = FunctionNames::clone(catalogue.check_names()).with_unknown(unknown.map(|server| server.name.as_str()));
 
         let mut declaration = Declaration::default();
         for api in &self.apis {
@@ -74,7 +75,7 @@ impl Sdk {
                 .map(|operation| ([operation.name.as_str(), operation.id.as_str()], api.check_signature(operation, &mut types)))
                 .collect();
             declaration.add(&catalogue, &api.name, &functions);
-            declaration.add_types(types.definitions(MAX_TYPES, false));
+            declaration.add_types(types.nearest_definitions(MAX_LEVELS));
             declaration.aliases.extend(operations.iter().flat_map(|operation| api.parameter_aliases(operation)));
         }
         for server in &self.servers {
@@ -84,7 +85,7 @@ impl Sdk {
             let mut functions = Vec::new();
             for tool in &tools {
                 let prefix = type_prefix(&Function::from_tool(server, tool));
-                let (signature, definitions) = tool.check_signature(&prefix, MAX_TYPES);
+                let (signature, definitions) = tool.check_signature(&prefix, MAX_LEVELS);
                 declaration.add_types(definitions);
                 functions.push(([tool.name.as_str(), tool.upstream_name.as_str()], signature));
             }

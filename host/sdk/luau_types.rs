@@ -150,6 +150,19 @@ impl<'a> Types<'a> {
         definitions
     }
 
+    /// Returns the definitions of the types that were used since the last call, and of the types that those use, up to a number of levels.
+    pub fn nearest_definitions(&mut self, levels: usize) -> Vec<Definition> {
+        let mut definitions = Vec::new();
+        for _ in 0..levels {
+            for (name, pointer) in std::mem::take(&mut self.undefined) {
+                self.defined.insert(name.clone());
+                let text = self.document.at(&pointer).map(|node| self.definition(&name, &node));
+                definitions.push(Definition { name, text });
+            }
+        }
+        definitions
+    }
+
     /// Uses a type by its name and the pointer of its schema, so that [`definitions`](Self::definitions) includes it.
     pub fn refer_to(&mut self, name: &str, pointer: &str) {
         let name = self.distinct.assign(name.to_owned(), pointer);

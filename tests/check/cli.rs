@@ -115,7 +115,7 @@ fn the_definitions_of_types_are_valid() {
     assert_eq!(run(&directory, &["types", "--api", SHOP, "-o", "sdk.d.luau"]).status.code(), Some(0));
     let types = fs::read_to_string(directory.path().join("sdk.d.luau")).expect("definitions");
     let script = toolscript::Script::new("return sdk.shop.get_pet{ pet_id = 'x' }");
-    let definitions = toolscript::engine::Definitions::with_types(types, ["shop.get_pet"]);
+    let definitions = toolscript::engine::Definitions::with_types(types, toolscript::engine::FunctionNames::new(["shop.get_pet"], []));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let found = runtime.block_on(crate::support::engine().check(&script, &definitions)).expect("the definitions are valid");
     let messages: Vec<&str> = found.iter().map(|mistake| mistake.message.as_str()).collect();

@@ -8,7 +8,7 @@ use std::{
 };
 use toolscript::{
     RunOptions, Script,
-    engine::{CheckMode, Definitions, NotChecked},
+    engine::{CheckMode, Definitions, FunctionNames, NotChecked},
 };
 
 /// The time of a check on a machine that is busy with other tests.
@@ -99,7 +99,7 @@ async fn hostile_definitions_are_an_error_or_ignored() {
         format!("declare sdk: {{ f: (arguments: {}number{}) -> () }}", "{ a: ".repeat(5000), " }".repeat(5000)),
     ] {
         let started = Instant::now();
-        let checked = engine().check(&script, &Definitions::with_types(types.clone(), ["f"])).await;
+        let checked = engine().check(&script, &Definitions::with_types(types.clone(), FunctionNames::new(["f"], []))).await;
         assert!(started.elapsed() < BOUND, "{types:.80}");
         assert!(
             checked.is_ok() || matches!(&checked, Err(NotChecked::Script(reason)) if reason == "the definitions have a syntax error"),

@@ -4,7 +4,7 @@ use super::{
     function_error::FunctionError,
     value::{FunctionValue, JsonValue},
 };
-use crate::engine::check::{Definitions, ScriptWords};
+use crate::engine::check::{Definitions, FunctionNames, ScriptWords};
 use futures_util::future::BoxFuture;
 use std::{
     fmt,
@@ -49,7 +49,7 @@ pub trait FunctionProvider: Send + Sync {
     /// script mention. By default, only the names are known.
     fn definitions(&self, words: &ScriptWords<'_>) -> Definitions {
         let _ = words;
-        Definitions::of_names(self.names())
+        Definitions::of_names(FunctionNames::new(self.names().iter().map(String::as_str), []))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{contract::CheckRequest, words::ScriptWords};
 use crate::engine::{bridge::FunctionProvider, script::Script};
+use std::sync::Arc;
 
 /// The globals and members of libraries that scripts without files do not have.
 const FILE_FUNCTIONS: &str = "io\nfile\nrequire\nos.remove\nos.rename\n";
@@ -14,8 +15,7 @@ const FILE_FUNCTIONS: &str = "io\nfile\nrequire\nos.remove\nos.rename\n";
 pub struct Definitions {
     /// Luau type definitions of `sdk`, and of the functions in it whose types are known.
     types: String,
-    /// The full names of all functions, one per line.
-    functions: String,
+    functions: FunctionNames,
     /// Other names of parameters: the other name, a tab, and the name, per line.
     aliases: String,
     has_io: bool,
@@ -23,23 +23,50 @@ pub struct Definitions {
 
 impl Default for Definitions {
     fn default() -> Self {
-        Self { types: String::new(), functions: String::new(), aliases: String::new(), has_io: true }
+        Self { types: String::new(), functions: FunctionNames::default(), aliases: String::new(), has_io: true }
+    }
+}
+
+/// The names of all functions. Clones share the names.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionNames {
+    /// A line for each name, sorted. A line that ends with `=` has another name of a function, which messages do not suggest, and one that
+    /// ends with `.*` stands for all names that begin with it.
+    lines: Arc<str>,
+}
+
+impl FunctionNames {
+    /// Creates a list of full names without `sdk.`, and of other names of the same functions, which messages do not suggest.
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a str>, others: impl IntoIterator<Item = &'a str>) -> Self {
+        let others = others.into_iter().map(|name| format!("{name}="));
+        Self::of_lines(names.into_iter().map(str::to_owned).chain(others).collect())
+    }
+
+    /// Adds functions that are not known: all whose names begin with a prefix and a dot.
+    #[must_use]
+    pub fn with_unknown<'a>(self, prefixes: impl IntoIterator<Item = &'a str>) -> Self {
+        let unknown: Vec<String> = prefixes.into_iter().map(|prefix| format!("{prefix}.*")).collect();
+        if unknown.is_empty() { self } else { Self::of_lines(self.lines.lines().map(str::to_owned).chain(unknown).collect()) }
+    }
+
+    fn of_lines(mut lines: Vec<String>) -> Self {
+        lines.sort_unstable();
+        Self { lines: lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect::<String>().into() }
     }
 }
 
 impl Definitions {
-    /// Creates definitions of functions of which only the names are known. `source.*` stands for all functions whose names begin with
-    /// `source.`, and `=name` for another name of a function that messages do not suggest.
+    /// Creates definitions of functions of which only the names are known.
     #[must_use]
-    pub fn of_names(names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        Self { types: "declare sdk: any\n".into(), ..Self::default() }.with_names(names)
+    pub fn of_names(names: FunctionNames) -> Self {
+        Self { types: "declare sdk: any\n".into(), functions: names, ..Self::default() }
     }
 
     /// Creates definitions from Luau type definitions that declare `sdk`, such as those that `toolscript types` writes, and the names of all
     /// functions.
     #[must_use]
-    pub fn with_types(types: impl Into<String>, names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        Self { types: types.into(), ..Self::default() }.with_names(names)
+    pub fn with_types(types: impl Into<String>, names: FunctionNames) -> Self {
+        Self { types: types.into(), functions: names, ..Self::default() }
     }
 
     /// Creates definitions for a script with the functions of a provider. The types are those of the functions that the script mentions.
@@ -51,14 +78,6 @@ impl Definitions {
     pub(super) fn for_words(words: &ScriptWords<'_>, functions: Option<&dyn FunctionProvider>) -> Self {
         let functions = functions.filter(|_| words.mentions("sdk"));
         functions.map(|functions| functions.definitions(words)).unwrap_or_default()
-    }
-
-    fn with_names(mut self, names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        for name in names {
-            self.functions.push_str(name.as_ref());
-            self.functions.push('\n');
-        }
-        self
     }
 
     /// Adds other names of parameters, each with the name in the definitions.
@@ -88,7 +107,7 @@ impl Definitions {
         CheckRequest {
             script: script.source.clone(),
             definitions: self.types.clone(),
-            functions: self.functions.clone(),
+            functions: self.functions.lines.to_string(),
             aliases: self.aliases.clone(),
             absent,
         }

@@ -8,7 +8,7 @@ mod definitions;
 mod diagnostic;
 mod words;
 
-pub use definitions::Definitions;
+pub use definitions::{Definitions, FunctionNames};
 pub use diagnostic::{CheckMode, Diagnostic, NotChecked, Severity};
 pub use words::ScriptWords;
 

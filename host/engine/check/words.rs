@@ -62,9 +62,9 @@ impl<'a> ScriptWords<'a> {
         let known = known_names();
         let is_conditional = |word: &&str| CONDITIONAL.contains(word) && (!has_io || *word == "env");
         let is_known = |word: &&str| KEYWORDS.contains(word) || known.globals.contains(word);
-        self.globals.iter().all(|word| is_known(word))
+        self.globals.iter().all(is_known)
             && self.members.iter().all(|member| known.members.contains(member))
-            && !self.words.iter().any(|word| is_conditional(word))
+            && !self.words.iter().any(is_conditional)
     }
 }
 

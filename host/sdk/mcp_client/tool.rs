@@ -93,28 +93,28 @@ impl UpstreamTool {
     pub fn signature(&self, prefix: &str, max_bytes: usize, has_result_notes: bool) -> (Signature, Vec<Definition>) {
         let input = Types::new(&self.input, prefix.to_owned());
         let output = self.output.as_ref().map(|output| Types::new(output, format!("{prefix}Result")));
-        self.signature_with(input, output, max_bytes, has_result_notes)
+        let (signature, mut input, output) = self.signature_with(input, output);
+        let mut definitions = input.definitions(max_bytes, true);
+        definitions.extend(output.into_iter().flat_map(|mut output| output.definitions(max_bytes, has_result_notes)));
+        (signature, definitions)
     }
 
-    /// Returns the signature for the check of scripts, and the definitions of its types. A tool without declared arguments accepts any.
-    pub fn check_signature(&self, prefix: &str, max_bytes: usize) -> (Signature, Vec<Definition>) {
+    /// Returns the signature for the check of scripts, and the definitions of the types within some levels of it. A tool without declared arguments accepts any.
+    pub fn check_signature(&self, prefix: &str, levels: usize) -> (Signature, Vec<Definition>) {
         let input = Types::new(&self.input, prefix.to_owned()).for_checks();
         let output = self.output.as_ref().map(|output| Types::new(output, format!("{prefix}Result")).for_checks());
-        let (mut signature, definitions) = self.signature_with(input, output, max_bytes, false);
+        let (mut signature, mut input, output) = self.signature_with(input, output);
         // Servers with an invalid schema validate the arguments themselves.
         if signature.arguments.is_empty() || !self.schemas.are_valid() {
             signature.arguments = "arguments: any".into();
         }
+        let mut definitions = input.nearest_definitions(levels);
+        definitions.extend(output.into_iter().flat_map(|mut output| output.nearest_definitions(levels)));
         (signature, definitions)
     }
 
-    fn signature_with(
-        &self,
-        mut input: Types<'_>,
-        mut output: Option<Types<'_>>,
-        max_bytes: usize,
-        has_result_notes: bool,
-    ) -> (Signature, Vec<Definition>) {
+    /// Returns the signature, and the types that it uses.
+    fn signature_with<'a>(&self, mut input: Types<'a>, mut output: Option<Types<'a>>) -> (Signature, Types<'a>, Option<Types<'a>>) {
         let hidden: Vec<&str> = self.frozen.names().collect();
         let is_visible = |name: &&str| !hidden.contains(name);
         let required = self.input.value().get("required").and_then(Value::as_array);
@@ -129,9 +129,7 @@ impl UpstreamTool {
         let results = output
             .as_mut()
             .map_or_else(|| "any".into(), |output| output.at(Some(if self.wraps_result() { "/properties/result" } else { "" })).to_text());
-        let mut definitions = input.definitions(max_bytes, true);
-        definitions.extend(output.into_iter().flat_map(|mut output| output.definitions(max_bytes, has_result_notes)));
-        (Signature { arguments, results }, definitions)
+        (Signature { arguments, results }, input, output)
     }
 
     /// Returns the name on the server, the title, the description, and a line for each argument with a note.
