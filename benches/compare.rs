@@ -20,8 +20,8 @@ use toolscript::{
     engine::{FileIo, IoOptions},
 };
 use toolscript_bench::{
-    API_ROWS, ATTACK_ROWS, GREP_ROWS, HttpServer, KeyServer, Row, StdioServer, Table, api_calls, attack, grep, load, median, resident_kib,
-    run_native,
+    API_ROWS, ATTACK_ROWS, CHECK_ROWS, GREP_ROWS, HttpServer, KeyServer, Row, StdioServer, Table, api_calls, attack, check, grep, load,
+    median, resident_kib, run_native,
 };
 
 /// Scripts: name, source, number of rounds, and the largest acceptable ratio to native Luau.
@@ -69,6 +69,10 @@ fn main() -> Result<()> {
     let is_selected = |name: &str| name.contains(&word);
     let mut table = Table::default();
     runtime.block_on(compare_scripts(&mut table, &is_selected))?;
+    if CHECK_ROWS.into_iter().any(is_selected) {
+        let engine = Engine::builder().concurrency(4).file_io(FileIo::Inline).build()?;
+        table.rows.extend(runtime.block_on(check(&engine, tempfile::tempdir()?.path()))?);
+    }
     if is_selected(IDLE_MEMORY) {
         table.rows.push(runtime.block_on(async { idle_memory() })?);
     }

@@ -5,6 +5,7 @@
 
 mod apis;
 mod attacks;
+mod check;
 mod http;
 #[path = "../tests/support/key_server.rs"]
 mod key_server;
@@ -19,6 +20,7 @@ mod table;
 
 pub use apis::{API_ROWS, api_calls};
 pub use attacks::{ATTACK_ROWS, attack, run_attack};
+pub use check::{CHECK_ROWS, check};
 pub use http::{HttpClient, HttpServer, load, resident_kib};
 pub use key_server::KeyServer;
 pub use native::run_native;

@@ -64,6 +64,8 @@ private:
     const Facts& facts;
     Inference inference;
     std::vector<Mistake> mistakes;
+    // The full names of functions by the names that the script uses.
+    std::unordered_map<std::string, std::string> full_names;
     // What the script tests, in the form of `Mistake::missing`.
     std::unordered_set<std::string> tested;
     // The number of functions around the code that `pcall` calls.
@@ -96,7 +98,7 @@ private:
     void check_function_name(const Luau::Location& location, const std::string& path, Use use);
     void check_field(const Luau::Location& location, Luau::AstExpr* base, std::string_view name, Use use);
     void check_colon(Luau::AstExprCall* call);
-    std::string full_name(const std::string& name) const;
+    const std::string& full_name(const std::string& name);
 
     // calls.cpp
     void check_call(Luau::AstExprCall* call);

@@ -217,15 +217,18 @@ void Checker::check_library_change(AstExpr* target)
 }
 
 // Returns the name of a function with its source, also if the script uses it without.
-std::string Checker::full_name(const std::string& name) const
+const std::string& Checker::full_name(const std::string& name)
 {
+    auto [found, is_new] = full_names.emplace(name, name);
+    if (!is_new || name.find('.') != std::string::npos)
+        return found->second;
     for (std::string_view line : functions.all(""))
     {
         bool is_longer = line.size() > name.size();
         if (is_longer && line.substr(line.size() - name.size()) == name && line[line.size() - name.size() - 1] == '.')
-            return std::string(line);
+            found->second = line;
     }
-    return name;
+    return found->second;
 }
 
 // `sdk` raises an error as soon as a wrong name is read.

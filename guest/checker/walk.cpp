@@ -8,6 +8,9 @@ using namespace Luau;
 namespace
 {
 
+// The number of mistakes after which the rest of a script is not examined. A script can have very many.
+constexpr size_t kMaxMistakes = 400;
+
 // The functions that accept nil, so that a script can ask with them whether something exists.
 bool is_test(std::string_view name)
 {
@@ -42,6 +45,8 @@ void Checker::visit_all(const AstArray<AstExpr*>& expressions, Use use)
 
 void Checker::visit(AstStat* statement)
 {
+    if (mistakes.size() >= kMaxMistakes)
+        return;
     if (auto* block = statement->as<AstStatBlock>())
     {
         for (AstStat* inner : block->body)
