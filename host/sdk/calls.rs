@@ -42,6 +42,10 @@ impl Sdk {
                 None => server.call(tool, call.arguments, &call.budget).await,
             },
         };
+        // The responses to the credential of one tenant are not for others.
+        if let (Ok(response), None) = (&response, credential) {
+            function.observe(response);
+        }
         response.map_err(|error| error.of_function(&function.full_name()))
     }
 }

@@ -51,6 +51,9 @@ pub fn function_docs(function: &Function, max_bytes: usize) -> String {
         text.push_str(&remark);
     }
     let _ = write!(text, "\n{description}");
+    if let Some(observed) = function.observed.describe() {
+        let _ = write!(text, "\n\n{observed}");
+    }
     let is_large = |definition: &Definition| definition.text.as_ref().is_some_and(|text| text.contains(LARGE_INTEGER));
     if text.contains(LARGE_INTEGER) || definitions.iter().any(is_large) {
         let _ = write!(text, "\n\nAn integer of 64 bits ({LARGE_INTEGER}) is a string of digits beyond 2^53. Pass it as either.");

@@ -3,10 +3,12 @@
 use super::{
     docs,
     mcp_client::{UpstreamServer, UpstreamTool},
+    observed_shape::ObservedShape,
     openapi::{Api, Operation},
     operation_action::{http_actions, path_and_resource},
     search::{Field, SearchEntry},
 };
+use crate::functions::{FunctionResponse, FunctionValue};
 use std::{fmt, sync::Arc};
 
 /// A function that scripts can call: an operation of an API, or a tool of an MCP server.
@@ -19,6 +21,8 @@ pub struct Function {
     /// The first words of the description, on one line.
     pub summary: String,
     pub(super) target: Target,
+    /// The shape of earlier responses. Only for a function without a response schema.
+    pub(super) observed: ObservedShape,
 }
 
 /// The implementation of a function.
@@ -35,6 +39,7 @@ impl Function {
             name: operation.name.clone(),
             summary: docs::summary(&[&operation.summary, &operation.description, &endpoint]),
             target: Target::Operation(Arc::clone(api), Arc::clone(operation)),
+            observed: ObservedShape::default(),
         }
     }
 
@@ -44,6 +49,7 @@ impl Function {
             name: tool.name.clone(),
             summary: docs::summary(&[&tool.title, &tool.description]),
             target: Target::Tool(Arc::clone(server), Arc::clone(tool)),
+            observed: ObservedShape::default(),
         }
     }
 
@@ -58,6 +64,17 @@ impl Function {
         match &self.target {
             Target::Operation(_, operation) => &operation.id,
             Target::Tool(_, tool) => &tool.upstream_name,
+        }
+    }
+
+    /// Adds a response to the shape of earlier ones, unless the function has a response schema.
+    pub(super) fn observe(&self, response: &FunctionResponse) {
+        let has_schema = match &self.target {
+            Target::Operation(_, operation) => operation.result.is_some(),
+            Target::Tool(_, tool) => tool.has_output_schema(),
+        };
+        if let (false, FunctionValue::Json(json)) = (has_schema, &response.body) {
+            self.observed.add(json.text.get());
         }
     }
 

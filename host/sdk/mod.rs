@@ -88,6 +88,7 @@ mod integers;
 mod luau_types;
 mod mcp_client;
 mod names;
+mod observed_shape;
 mod openapi;
 mod operation_action;
 mod options;

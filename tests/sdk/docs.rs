@@ -263,3 +263,15 @@ fn invalid_flags_are_reported() {
         assert_eq!(output.status.code(), Some(2));
     }
 }
+
+/// The server is real, and its specification says nothing about its responses.
+#[test]
+fn shapes_of_earlier_responses_are_in_the_documentation() {
+    let api = ApiServer::start();
+    let directory = api.directory("features", "features.json", "");
+    let script = "local before = sdk.docs('get_names') sdk.get_names() sdk.get_names() return before, sdk.docs('get_names')";
+    let [before, after]: [String; 2] = serde_json::from_value(result(&directory, script)).expect("two texts");
+    let added = after.strip_prefix(&before).expect("the same documentation");
+    assert!(added.starts_with("\n\n-- observed in 2 responses: { body: string, headers: { "), "{added}");
+    assert!(added.ends_with(" }, method: string, path: string }"), "{added}");
+}

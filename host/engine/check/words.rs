@@ -126,9 +126,7 @@ mod tests {
 
     #[test]
     fn a_script_of_known_words_is_right() {
-        for script in
-            ["return 1", "", "print(math.max(1, 2), \"a\" .. tostring(3))", "return string . format(\"%d\", 0x1F)", "return io.list()"]
-        {
+        for script in ["return 1", "", "print(math.max(1, 2) .. tostring(3))", "return string . len(1 + 0x1F)", "return io.list()"] {
             assert!(are_right(script), "{script}");
         }
     }

@@ -56,6 +56,11 @@ impl UpstreamTool {
         }
     }
 
+    /// Returns `true` if the server describes the results.
+    pub fn has_output_schema(&self) -> bool {
+        self.output.is_some()
+    }
+
     /// Returns `true` if the output schema has `result` as its only property. Servers wrap a value that is not an object in this way.
     pub fn wraps_result(&self) -> bool {
         let properties = self.output.as_ref().and_then(|output| output.value().get("properties")).and_then(Value::as_object);
