@@ -15,7 +15,7 @@ namespace
 {
 
 // The number of mistakes that are returned. A script of one mebibyte can have very many.
-constexpr size_t kMaxFindings = 100;
+constexpr size_t kMaxFindings = 50;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
@@ -72,7 +72,11 @@ bool check_script(Definitions& definitions, const CheckRequest& request, std::ve
     std::vector<Mistake> mistakes = Checker(definitions, request.functions, facts).check(parsed.root);
     // Notes make no room for themselves at the cost of errors.
     std::stable_partition(mistakes.begin(), mistakes.end(), [](const Mistake& mistake) { return mistake.is_certain; });
-    mistakes.resize(std::min(mistakes.size(), kMaxFindings));
+    if (mistakes.size() > kMaxFindings)
+    {
+        mistakes.resize(kMaxFindings);
+        mistakes.back().message += "; further mistakes are not listed";
+    }
     for (Mistake& mistake : mistakes)
         findings.push_back(locate(script, std::move(mistake)));
     auto is_before = [](const Finding& a, const Finding& b) { return a.line != b.line ? a.line < b.line : a.column < b.column; };

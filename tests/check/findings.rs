@@ -223,6 +223,14 @@ async fn what_a_script_does_not_have_is_unknown() {
 }
 
 #[tokio::test]
+async fn a_long_list_of_mistakes_is_shortened_and_says_so() {
+    let script: String = (0..1000).map(|number| format!("missing_{number}()\n")).collect();
+    let mistakes = found(&script, None).await;
+    assert_eq!((mistakes.len(), mistakes[0].as_str()), (50, "1:1: unknown global 'missing_0'"));
+    assert_eq!(mistakes[49], "50:1: unknown global 'missing_49'; further mistakes are not listed");
+}
+
+#[tokio::test]
 async fn a_script_with_a_syntax_error_is_not_checked() {
     let error = check("local = 1", None).await;
     assert_eq!(error, Err(NotChecked::Script("line 1: Expected identifier when parsing variable name, got '='".into())));
