@@ -37,7 +37,7 @@ pub struct Arguments {
     apis: ApiArguments,
 }
 
-/// What was found in one file.
+/// The mistakes in one file.
 #[derive(Serialize)]
 struct Report {
     file: String,

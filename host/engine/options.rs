@@ -39,7 +39,7 @@ pub struct RunOptions {
     pub quota: Option<RunQuota>,
     /// The functions that the script can call as `sdk.name(...)`. They replace those of the engine.
     pub functions: Option<Arc<dyn FunctionProvider>>,
-    /// Whether mistakes are looked for before the script runs. The check has limits of its own, and its time does not count.
+    /// The check before the run. It has its own limits, and its time does not count.
     pub check: CheckMode,
 }
 

@@ -24,7 +24,7 @@ pub struct ServerState {
     pub max_response: usize,
     /// Adds links to the written files to the results of tools.
     pub resource_links: bool,
-    /// What happens with mistakes that are found in a script before it runs.
+    /// The treatment of mistakes that are found before a script runs.
     pub check: CheckMode,
     /// Offers the tool `check_script`.
     pub check_tool: bool,

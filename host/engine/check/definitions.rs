@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The globals and members of libraries that scripts without files do not have.
 const FILE_FUNCTIONS: &str = "io\nfile\nrequire\nos.remove\nos.rename\n";
 
-/// What a script can use: its functions with their types, and files.
+/// The functions of a script with their types, and whether it has files.
 ///
 /// The default is a script without functions, and with files.
 #[derive(Clone, Debug)]

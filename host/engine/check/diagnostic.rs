@@ -4,7 +4,7 @@ use crate::text::one_line;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Whether scripts are checked before they run, and what happens with mistakes.
+/// The treatment of mistakes that are found before a script runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "mcp", derive(schemars::JsonSchema))]

@@ -68,7 +68,7 @@ impl<'a> ScriptWords<'a> {
     }
 }
 
-/// What is between two words.
+/// The text between two words.
 enum Separator {
     /// A dot or a colon: the second word is a member of the first.
     Member,
