@@ -13,14 +13,6 @@ bool is_multiple(AstExpr* expression)
     return expression->is<AstExprCall>() || expression->is<AstExprVarargs>();
 }
 
-// Returns true for an argument that is there in any case: a literal other than nil.
-bool is_literal(AstExpr* expression)
-{
-    expression = without_groups(expression);
-    return expression->is<AstExprConstantString>() || expression->is<AstExprConstantNumber>() || expression->is<AstExprConstantBool>() ||
-           expression->is<AstExprTable>() || expression->is<AstExprInterpString>() || expression->is<AstExprFunction>();
-}
-
 bool is_empty_table(AstExpr* expression)
 {
     auto* table = without_groups(expression)->as<AstExprTable>();
@@ -53,7 +45,14 @@ void Checker::check_call(AstExprCall* call)
         protected_depth--;
     }
     else if (path == "sdk.all" && !call->self && call->args.size > 0)
+    {
+        // With options, errors can be values.
+        protected_depth += call->args.size > 1;
+        is_in_batch = true;
         check_batch(call->args.data[0]);
+        is_in_batch = false;
+        protected_depth -= call->args.size > 1;
+    }
     else if (path == "sdk.response" && !call->self && call->args.size > 0)
         check_arguments(call->args.data[0], call->location, call->args.data + 1, call->args.size - 1);
     else if (!call->self)
@@ -85,8 +84,11 @@ void Checker::check_arguments(AstExpr* callee, const Location& call, AstExpr* co
     std::string path = inference.path_of(callee);
     const AstType* type = path.substr(0, 4) == "sdk." ? definitions.resolve(inference.type_of(callee)) : nullptr;
     const auto* function = type ? type->as<AstTypeFunction>() : nullptr;
-    if (!function || function->argTypes.tailType || (count > 0 && is_multiple(arguments[count - 1])))
+    if (!function || function->argTypes.tailType || is_sdk_built_in(path.substr(4)) || (count > 0 && is_multiple(arguments[count - 1])))
         return;
+    // Nil at the end is no argument.
+    while (count > 0 && without_groups(arguments[count - 1])->is<AstExprConstantNil>())
+        count--;
     std::string name = full_name(path.substr(4));
     size_t declared = function->argTypes.types.size;
     auto parameter = [&](size_t index) { return parameter_name(function, index); };
@@ -108,7 +110,7 @@ void Checker::check_arguments(AstExpr* callee, const Location& call, AstExpr* co
             bool is_table = parameter(index) == "params" || parameter(index) == "arguments";
             if (is_table)
                 check_parameters(name, argument, expected);
-            else if (is_literal(argument) || without_groups(argument)->is<AstExprUnary>())
+            else
                 check_literal(name + ": " + std::string(parameter(index)), argument, expected);
         }
         // An empty table is no argument.

@@ -21,13 +21,13 @@ struct Mistake
 struct FunctionNames
 {
     std::string_view names;   // one per line, sorted; `x.*` stands for all names that begin with `x.`, and `x=` is not suggested
-    std::string_view aliases; // per line the other name, a tab and the name
+    std::string_view aliases; // per line the function, the other name and the name of a parameter, with tabs
 
     // Returns true if there is a function of this name, or a table of functions.
     bool has(std::string_view name) const;
 
-    // Returns the name of a parameter by its other name. Returns an empty text if it has none.
-    std::string_view parameter(std::string_view alias) const;
+    // Returns the name of a parameter of a function by its other name. Returns an empty text if it has none.
+    std::string_view parameter(std::string_view function, std::string_view alias) const;
 
     // Returns the names after a prefix such as `shop.`, up to the next dot.
     std::vector<std::string_view> members(std::string_view prefix) const;
@@ -35,6 +35,9 @@ struct FunctionNames
     // Returns all names that have this prefix.
     std::vector<std::string_view> all(std::string_view prefix) const;
 };
+
+// Returns true for the members of `sdk` that are not functions of the host.
+bool is_sdk_built_in(std::string_view name);
 
 class Checker
 {
@@ -56,8 +59,16 @@ private:
     {
         value,  // it is stored, passed or returned
         needed, // the script fails if it is nil, because it is called, indexed or computed with
+        method, // it is a method that is called
+        equal,  // it is compared with a literal other than nil
         tested, // the script asks whether it is nil
     };
+
+    // Returns true if the script fails without the value.
+    static bool is_needed(Use use)
+    {
+        return use == Use::needed || use == Use::method;
+    }
 
     const Definitions& definitions;
     const FunctionNames& functions;
@@ -68,11 +79,16 @@ private:
     std::unordered_map<std::string, std::string> full_names;
     // What the script tests, in the form of `Mistake::missing`.
     std::unordered_set<std::string> tested;
-    // The number of functions around the code that `pcall` calls.
+    // The variables that the script tests, and what is stored in variables: something in the form of `Mistake::missing`, or another variable.
+    std::unordered_set<const Luau::AstLocal*> tested_variables;
+    std::vector<std::pair<const Luau::AstLocal*, std::string>> stored_names;
+    std::vector<std::pair<const Luau::AstLocal*, const Luau::AstLocal*>> stored_variables;
+    // The number of constructs around the code whose errors are caught, or that is not executed.
     int protected_depth = 0;
+    // The checked calls are in a list for `sdk.all`.
+    bool is_in_batch = false;
 
-    // Whether a mistake is certain although the script catches its error. A script can test with `pcall` how something fails, but nobody tests
-    // a misspelt name.
+    // Whether a mistake is certain although the script catches its error.
     enum class Caught
     {
         is_note,
@@ -81,6 +97,7 @@ private:
 
     void report(const Luau::Location& location, std::string message, std::string missing = "", bool is_certain = true,
                 Caught caught = Caught::is_note);
+    Caught caught_name(const std::vector<std::string_view>& near) const;
 
     // walk.cpp
     void visit(Luau::AstStat* statement);
@@ -89,6 +106,9 @@ private:
     void visit_target(Luau::AstExpr* target);
     void visit_call(Luau::AstExprCall* call);
     void visit_function(Luau::AstExprFunction* function);
+    void store(const Luau::AstLocal* variable, Luau::AstExpr* value);
+    void follow_variables();
+    bool is_never_nil(Luau::AstExpr* expression);
 
     // names.cpp
     void check_global(Luau::AstExprGlobal* global, Use use);
@@ -110,5 +130,5 @@ private:
     void check_literal(const std::string& path, Luau::AstExpr* literal, const Luau::AstType* type);
     void check_table(const std::string& path, Luau::AstExprTable* table, const Shape& shape);
     void check_fields(const std::string& path, Luau::AstExprTable* table, const std::vector<TableShape>& shapes);
-    void check_scalar(const std::string& path, Luau::AstExpr* literal, const Shape& shape);
+    void check_scalar(const std::string& path, Luau::AstExpr* literal, const Shape& shape, bool is_negative);
 };

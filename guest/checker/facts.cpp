@@ -16,16 +16,32 @@ bool is_numeric(AstExpr* expression)
     return expression->is<AstExprConstantNumber>() || expression->is<AstExprUnary>() || (binary && binary->op < AstExprBinary::Op::Concat);
 }
 
+// Returns true for the functions of `table` that write elements.
+bool writes_elements(std::string_view name)
+{
+    return name == "insert" || name == "move" || name == "clear";
+}
+
 struct Visitor : AstVisitor
 {
     Facts facts;
-    Protection protection;
 
-    // The tables in which the script writes fields whose names are not constant.
-    std::vector<AstExpr*> dynamic_tables;
+    // A table in which the script writes an element, and the index. The index is null if a function of `table` writes it.
+    struct ElementWrite
+    {
+        AstExpr* table;
+        AstExpr* index;
+    };
+    std::vector<ElementWrite> element_writes;
 
-    // The variables that can only be numbers.
-    std::unordered_set<const AstLocal*> counters;
+    // How often the script mentions `_G` and functions that write elements, and how many of these uses are understood.
+    int unknown_uses_of_g = 0;
+    int unknown_writers = 0;
+
+    // The functions with a name. They are those of the facts if the name is not assigned again.
+    std::vector<std::pair<const AstLocal*, AstExprFunction*>> local_functions;
+    std::unordered_map<std::string_view, std::vector<AstExprFunction*>> global_functions;
+    std::unordered_map<std::string_view, int> global_assignments;
 
     bool visit(AstStatLocal* statement) override
     {
@@ -34,7 +50,7 @@ struct Visitor : AstVisitor
             AstExpr* value = without_groups(statement->values.data[index]);
             facts.locals[statement->vars.data[index]] = {LocalFact::value, value};
             if (auto* function = value->as<AstExprFunction>())
-                protection.add_definition(statement->vars.data[index]->name.value, statement->vars.data[index], function);
+                local_functions.emplace_back(statement->vars.data[index], function);
         }
         return true;
     }
@@ -42,13 +58,13 @@ struct Visitor : AstVisitor
     bool visit(AstStatLocalFunction* statement) override
     {
         facts.locals[statement->name] = {LocalFact::value, statement->func};
-        protection.add_definition(statement->name->name.value, statement->name, statement->func);
+        local_functions.emplace_back(statement->name, statement->func);
         return true;
     }
 
     bool visit(AstStatFor* statement) override
     {
-        counters.insert(statement->var);
+        facts.counters.insert(statement->var);
         return true;
     }
 
@@ -67,17 +83,64 @@ struct Visitor : AstVisitor
         return true;
     }
 
-    // The comparator of `table.sort` receives elements.
     bool visit(AstExprCall* call) override
     {
-        protection.calls.push_back(call);
         AstExpr* base = nullptr;
-        bool is_sort = constant_field(call->func, &base) == "sort" && global_name(base) == "table" && call->args.size == 2;
-        auto* comparator = is_sort ? without_groups(call->args.data[1])->as<AstExprFunction>() : nullptr;
+        std::string_view name = constant_field(call->func, &base);
+        bool is_of_table = base && global_name(base) == "table";
+        // The comparator of `table.sort` receives elements.
+        auto* comparator =
+            is_of_table && name == "sort" && call->args.size == 2 ? without_groups(call->args.data[1])->as<AstExprFunction>() : nullptr;
         if (comparator)
             for (AstLocal* argument : comparator->args)
                 facts.locals[argument] = {LocalFact::element, call->args.data[0]};
+        if (is_of_table && writes_elements(name) && call->args.size > 0)
+        {
+            unknown_writers--;
+            // `table.move` writes to its last argument.
+            element_writes.push_back({call->args.data[name == "move" && call->args.size > 4 ? 4 : 0], nullptr});
+        }
+        if (global_name(call->func) == "rawget" && call->args.size == 2 && global_name(call->args.data[0]) == "_G")
+            if (auto* text = without_groups(call->args.data[1])->as<AstExprConstantString>())
+                read_from_g({text->value.data, text->value.size});
         return true;
+    }
+
+    bool visit(AstExprTable* table) override
+    {
+        for (const AstExprTable::Item& item : table->items)
+            if (auto* key = item.key ? without_groups(item.key)->as<AstExprConstantString>() : nullptr)
+                facts.member_names.insert({key->value.data, key->value.size});
+        return true;
+    }
+
+    bool visit(AstExprIndexName* index) override
+    {
+        visit_member(index);
+        return true;
+    }
+
+    bool visit(AstExprIndexExpr* index) override
+    {
+        visit_member(index);
+        return true;
+    }
+
+    void visit_member(AstExpr* access)
+    {
+        AstExpr* base = nullptr;
+        std::string_view name = constant_field(access, &base);
+        unknown_writers += writes_elements(name);
+        facts.member_names.insert(name);
+        if (!name.empty() && global_name(base) == "_G")
+            read_from_g(name);
+    }
+
+    void read_from_g(std::string_view name)
+    {
+        unknown_uses_of_g--;
+        facts.guarded_globals.insert(name);
+        mention(name);
     }
 
     bool visit(AstStatAssign* statement) override
@@ -97,16 +160,21 @@ struct Visitor : AstVisitor
     {
         assign(statement->name);
         if (auto* global = statement->name->as<AstExprGlobal>())
-            protection.add_definition(global->name.value, nullptr, statement->func);
+            global_functions[global->name.value].push_back(statement->func);
         return true;
     }
 
     bool visit(AstExprGlobal* global) override
     {
-        std::string_view name = global->name.value;
+        unknown_uses_of_g += global->name == "_G";
+        mention(global->name.value);
+        return true;
+    }
+
+    void mention(std::string_view name)
+    {
         facts.has_dynamic_globals |= name == "getfenv" || name == "setfenv";
         facts.has_dynamic_fields |= name == "setmetatable" || name == "rawset";
-        return true;
     }
 
     void assign(AstExpr* target)
@@ -115,17 +183,22 @@ struct Visitor : AstVisitor
         if (auto* local = target->as<AstExprLocal>())
             facts.locals[local->local].is_reassigned = true;
         else if (auto* global = target->as<AstExprGlobal>())
+        {
             facts.assigned_globals.insert(global->name.value);
+            global_assignments[global->name.value]++;
+        }
         AstExpr* base = nullptr;
         std::string_view field = constant_field(target, &base);
         if (!field.empty())
             facts.assigned_fields.insert(field);
         else if (auto* index = target->as<AstExprIndexExpr>())
-        {
-            auto* local = without_groups(index->index)->as<AstExprLocal>();
-            if (!is_numeric(index->index) && !(local && counters.count(local->local)))
-                dynamic_tables.push_back(index->expr);
-        }
+            element_writes.push_back({index->expr, index->index});
+    }
+
+    bool is_reassigned(const AstLocal* local) const
+    {
+        auto found = facts.locals.find(local);
+        return found != facts.locals.end() && found->second.is_reassigned;
     }
 
     // Returns true for a variable that the script initialized with a table constructor.
@@ -138,6 +211,34 @@ struct Visitor : AstVisitor
         return found != facts.locals.end() && !found->second.is_reassigned && found->second.kind == LocalFact::value &&
                without_groups(found->second.source)->is<AstExprTable>();
     }
+
+    // Computes the facts that need the whole script.
+    void finish(AstStatBlock* script)
+    {
+        for (auto counter = facts.counters.begin(); counter != facts.counters.end();)
+            counter = is_reassigned(*counter) ? facts.counters.erase(counter) : std::next(counter);
+        facts.has_dynamic_globals |= unknown_uses_of_g > 0;
+        facts.has_dynamic_fields |= unknown_uses_of_g > 0;
+        // With other functions of these names, loops and comparators receive other values.
+        bool has_own_libraries =
+            facts.assigned_globals.count("pairs") || facts.assigned_globals.count("ipairs") || facts.assigned_globals.count("table");
+        facts.has_dynamic_elements |= unknown_writers > 0 || has_own_libraries || facts.has_dynamic_globals;
+        for (const ElementWrite& write : element_writes)
+        {
+            if (is_own_table(write.table))
+                continue;
+            facts.has_dynamic_elements = true;
+            auto* local = write.index ? without_groups(write.index)->as<AstExprLocal>() : nullptr;
+            facts.has_dynamic_fields |= write.index && !is_numeric(write.index) && !(local && facts.counters.count(local->local));
+        }
+        for (auto [local, function] : local_functions)
+            if (!is_reassigned(local))
+                facts.local_functions[local] = function;
+        for (auto& [name, functions] : global_functions)
+            if (functions.size() == 1 && global_assignments[name] == 1 && !facts.has_dynamic_globals)
+                facts.global_functions[name] = functions[0];
+        facts.protected_functions = find_protected_functions(script, facts);
+    }
 };
 
 } // namespace
@@ -146,10 +247,22 @@ Facts collect_facts(AstStatBlock* script)
 {
     Visitor visitor;
     script->visit(&visitor);
-    visitor.facts.protected_functions = visitor.protection.functions();
-    for (AstExpr* table : visitor.dynamic_tables)
-        visitor.facts.has_dynamic_fields |= !visitor.is_own_table(table);
+    visitor.finish(script);
     return visitor.facts;
+}
+
+AstExprFunction* Facts::callee(const AstExprCall* call) const
+{
+    if (call->self)
+        return nullptr;
+    AstExpr* expression = without_groups(call->func);
+    if (auto* local = expression->as<AstExprLocal>())
+    {
+        auto found = local_functions.find(local->local);
+        return found == local_functions.end() ? nullptr : found->second;
+    }
+    auto found = global_functions.find(global_name(expression));
+    return found == global_functions.end() ? nullptr : found->second;
 }
 
 AstExpr* without_groups(AstExpr* expression)
@@ -157,6 +270,13 @@ AstExpr* without_groups(AstExpr* expression)
     while (auto* group = expression->as<AstExprGroup>())
         expression = group->expr;
     return expression;
+}
+
+bool is_literal(AstExpr* expression)
+{
+    expression = without_groups(expression);
+    return expression->is<AstExprConstantString>() || expression->is<AstExprConstantNumber>() || expression->is<AstExprConstantBool>() ||
+           expression->is<AstExprTable>() || expression->is<AstExprInterpString>() || expression->is<AstExprFunction>();
 }
 
 std::string_view global_name(AstExpr* expression)

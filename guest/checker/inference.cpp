@@ -8,6 +8,32 @@ namespace
 // The number of expressions that lead from one to the next. Each step can be a variable, so a script can make long chains.
 constexpr int kMaxDepth = 48;
 
+struct Returns : AstVisitor
+{
+    int count = 0;
+    AstExpr* result = nullptr;
+
+    bool visit(AstStatReturn* statement) override
+    {
+        count++;
+        result = statement->list.size == 1 ? statement->list.data[0] : nullptr;
+        return false;
+    }
+
+    bool visit(AstExpr*) override
+    {
+        return false;
+    }
+};
+
+// Returns the expression that a function returns, if it has one return statement with one value.
+AstExpr* only_result(AstExprFunction* function)
+{
+    Returns returns;
+    function->body->visit(&returns);
+    return returns.count == 1 ? returns.result : nullptr;
+}
+
 } // namespace
 
 // Returns the expression that a variable gets its value from, if it is never assigned again.
@@ -42,13 +68,9 @@ const AstType* Inference::compute(AstExpr* expression)
     if (!field.empty())
         return type_of_field(base, field);
     if (auto* index = expression->as<AstExprIndexExpr>())
-        return without_groups(index->index)->is<AstExprConstantNumber>() ? type_of_element(index->expr) : nullptr;
+        return is_position(index->index) ? type_of_element(index->expr) : nullptr;
     if (auto* call = expression->as<AstExprCall>())
-    {
-        const AstType* callee = definitions.resolve(type_of(call->func));
-        const auto* function = callee ? callee->as<AstTypeFunction>() : nullptr;
-        return function ? first_result(function) : nullptr;
-    }
+        return type_of_call(call);
     if (expression->is<AstExprConstantString>() || expression->is<AstExprInterpString>())
         return definitions.global("_VERSION");
     if (auto* binary = expression->as<AstExprBinary>())
@@ -58,6 +80,34 @@ const AstType* Inference::compute(AstExpr* expression)
         return table && table->items.size == 0 ? type_of(binary->left) : nullptr;
     }
     return nullptr;
+}
+
+const AstType* Inference::type_of_call(AstExprCall* call)
+{
+    // `assert` returns its arguments.
+    if (global_name(call->func) == "assert" && call->args.size > 0 && !path_of(call->func).empty())
+        return type_of(call->args.data[0]);
+    if (AstExprFunction* function = facts.callee(call))
+    {
+        AstExpr* result = only_result(function);
+        return result ? type_of(result) : nullptr;
+    }
+    const AstType* callee = definitions.resolve(type_of(call->func));
+    const auto* function = callee ? callee->as<AstTypeFunction>() : nullptr;
+    return function ? first_result(function) : nullptr;
+}
+
+AstExpr* Inference::constant_of(AstExpr* expression)
+{
+    AstExpr* found = without_groups(expression);
+    for (int count = 0; count < kMaxDepth; count++)
+    {
+        AstExpr* source = source_of(found, LocalFact::value);
+        if (!source)
+            return found->is<AstExprTable>() ? without_groups(expression) : found;
+        found = without_groups(source);
+    }
+    return expression;
 }
 
 const AstType* Inference::type_of_field(AstExpr* base, std::string_view name)
@@ -82,8 +132,18 @@ const AstType* Inference::type_of_field_of_strings(std::string_view name)
     return library.tables.size() == 1 ? library.tables[0].field(name) : nullptr;
 }
 
+// Returns true for an index that is a number: a literal or the counter of a loop.
+bool Inference::is_position(AstExpr* index) const
+{
+    index = without_groups(index);
+    auto* local = index->as<AstExprLocal>();
+    return index->is<AstExprConstantNumber>() || (local && facts.counters.count(local->local));
+}
+
 const AstType* Inference::type_of_element(AstExpr* list)
 {
+    if (facts.has_dynamic_elements)
+        return nullptr;
     const AstType* type = type_of(list);
     if (!type)
         return nullptr;

@@ -2,6 +2,9 @@
 #include "checker/checker.h"
 #include "checker/nearest_name.h"
 
+#include <charconv>
+#include <math.h>
+
 using namespace Luau;
 
 namespace
@@ -24,7 +27,7 @@ std::string describe(const Shape& shape)
     if (shape.string || !shape.strings.empty())
         names.push_back("string");
     if (shape.number)
-        names.push_back("number");
+        names.push_back(shape.fraction || !shape.integer ? "number" : "integer");
     if (shape.boolean || shape.yes || shape.no)
         names.push_back("boolean");
     if (shape.function)
@@ -32,6 +35,17 @@ std::string describe(const Shape& shape)
     if (!shape.tables.empty())
         names.push_back(shape.tables[0].elements() ? "array" : "object");
     return "of type " + join_names(names, " or ", "\"");
+}
+
+std::string join_numbers(const std::vector<double>& numbers)
+{
+    std::vector<std::string> texts;
+    for (double number : numbers)
+    {
+        char text[32];
+        texts.emplace_back(text, std::to_chars(text, text + sizeof(text), number).ptr - text);
+    }
+    return join_names({texts.begin(), texts.end()}, " or ", "");
 }
 
 std::string describe_literal(AstExpr* literal)
@@ -53,16 +67,18 @@ void Checker::check_literal(const std::string& path, AstExpr* literal, const Ast
     Shape shape = shape_of(definitions, type);
     if (shape.any)
         return;
-    literal = without_groups(literal);
-    if (auto* minus = literal->as<AstExprUnary>(); minus && minus->op == AstExprUnary::Op::Minus)
-        literal = without_groups(minus->expr)->is<AstExprConstantNumber>() ? without_groups(minus->expr) : literal;
+    literal = inference.constant_of(literal);
+    auto* minus = literal->as<AstExprUnary>();
+    bool is_negative = minus && minus->op == AstExprUnary::Op::Minus && without_groups(minus->expr)->is<AstExprConstantNumber>();
+    if (is_negative)
+        literal = without_groups(minus->expr);
     if (auto* table = literal->as<AstExprTable>())
         check_table(path, table, shape);
     else
-        check_scalar(path, literal, shape);
+        check_scalar(path, literal, shape, is_negative);
 }
 
-void Checker::check_scalar(const std::string& path, AstExpr* literal, const Shape& shape)
+void Checker::check_scalar(const std::string& path, AstExpr* literal, const Shape& shape, bool is_negative)
 {
     auto* text = literal->as<AstExprConstantString>();
     bool is_right = true;
@@ -79,8 +95,15 @@ void Checker::check_scalar(const std::string& path, AstExpr* literal, const Shap
             return report(literal->location, message + did_you_mean(value, shape.strings));
         }
     }
-    else if (literal->is<AstExprConstantNumber>())
-        is_right = shape.number;
+    else if (auto* number = literal->as<AstExprConstantNumber>())
+    {
+        bool is_listed = false;
+        for (double known : shape.numbers)
+            is_listed |= known == (is_negative ? -number->value : number->value);
+        is_right = shape.fraction || is_listed || (shape.integer && trunc(number->value) == number->value);
+        if (!is_right && !shape.integer && !shape.numbers.empty())
+            return report(literal->location, path + ": the number is not one of " + join_numbers(shape.numbers));
+    }
     else if (auto* boolean = literal->as<AstExprConstantBool>())
         is_right = shape.boolean || (boolean->value ? shape.yes : shape.no);
     else if (literal->is<AstExprFunction>())
@@ -139,7 +162,8 @@ void Checker::check_fields(const std::string& path, AstExprTable* table, const s
         const AstType* type = nullptr;
         for (const TableShape& shape : shapes)
             type = type ? type : shape.field(name);
-        if (std::string_view alias = type ? std::string_view() : functions.parameter(name); !alias.empty() && shapes[0].field(alias))
+        std::string_view alias = type || !are_parameters ? std::string_view() : functions.parameter(path, name);
+        if (!alias.empty() && shapes[0].field(alias))
         {
             name = alias;
             type = shapes[0].field(alias);
@@ -153,7 +177,7 @@ void Checker::check_fields(const std::string& path, AstExprTable* table, const s
             std::string hint = did_you_mean(name, known);
             std::string message = path + (are_parameters ? ": there is no parameter '" : ": there is no field '") + name + "'" + hint;
             message += "; available: " + (known.empty() ? "none" : join_names(known, ", ", ""));
-            report(item.key->location, message, "", true, hint.empty() ? Caught::is_note : Caught::is_error);
+            report(item.key->location, message, "", true, caught_name(nearest_names(name, known)));
         }
     }
     if (elements > 0 && given.empty() && is_complete && !is_open && !known.empty())

@@ -67,13 +67,12 @@ std::string_view first_line_from(std::string_view lines, std::string_view text)
     return lines.substr(low, lines.find('\n', low) - low);
 }
 
-// The members of `sdk` that are not functions of the host.
+} // namespace
+
 bool is_sdk_built_in(std::string_view name)
 {
     return name == "all" || name == "docs" || name == "response" || name == "search";
 }
-
-} // namespace
 
 bool FunctionNames::has(std::string_view name) const
 {
@@ -94,16 +93,15 @@ bool FunctionNames::has(std::string_view name) const
     }
 }
 
-std::string_view FunctionNames::parameter(std::string_view alias) const
+std::string_view FunctionNames::parameter(std::string_view function, std::string_view alias) const
 {
+    std::string start = std::string(function) + "\t" + std::string(alias) + "\t";
     std::string_view found;
     any_line(aliases,
              [&](std::string_view line)
              {
-                 if (!starts_with(line, alias) || line.size() <= alias.size() || line[alias.size()] != '\t')
-                     return false;
-                 found = line.substr(alias.size() + 1);
-                 return true;
+                 found = starts_with(line, start) ? line.substr(start.size()) : std::string_view();
+                 return !found.empty();
              });
     return found;
 }
@@ -137,11 +135,10 @@ std::vector<std::string_view> FunctionNames::all(std::string_view prefix) const
 void Checker::check_global(AstExprGlobal* global, Use use)
 {
     std::string_view name = global->name.value;
-    if (use == Use::tested)
+    bool is_tested = use == Use::tested || use == Use::equal;
+    if (is_tested)
         tested.insert(std::string(name));
-    if (facts.has_dynamic_globals || facts.assigned_globals.count(name) || definitions.global(name))
-        return;
-    if (use == Use::tested)
+    if (is_tested || facts.has_dynamic_globals || facts.assigned_globals.count(name) || definitions.global(name))
         return;
     std::string message = "unknown global '" + std::string(name) + "'";
     std::string hint = hint_for("", name);
@@ -172,9 +169,11 @@ void Checker::check_member(AstExpr* access, Use use)
         return;
     Shape shape = shape_of(definitions, type);
     bool is_text = shape.string && !shape.any && shape.tables.empty() && shape.strings.empty();
-    if (is_text)
-        return check_library_member(location, "string", name, use);
-    check_field(location, base, name, use);
+    // A field of a string is nil. Only calling it as a method is certainly a mistake: a response may have other types than its schema.
+    if (!is_text)
+        check_field(location, base, name, use);
+    else if (use == Use::method)
+        check_library_member(location, "string", name, use);
 }
 
 // A library is a global whose fields are all known.
@@ -187,15 +186,14 @@ void Checker::check_library_member(const Location& location, const std::string& 
     if (shape.any || shape.tables.size() != 1 || shape.tables[0].other_fields())
         return;
     std::string path = base + "." + std::string(name);
-    if (use == Use::tested)
+    bool is_tested = use == Use::tested || use == Use::equal;
+    if (is_tested)
         tested.insert(path);
-    // The assignment of a member is reported where it is.
-    bool is_known = (shape.tables[0].field(name) && !definitions.is_removed(path)) || facts.assigned_fields.count(name);
-    if (use == Use::tested || is_known)
+    if (is_tested || (shape.tables[0].field(name) && !definitions.is_removed(path)))
         return;
     if (const UnavailableMember* member = find_unavailable(path))
     {
-        if (use == Use::needed)
+        if (is_needed(use))
             report(location, path + " is not available" + member->hint, path);
         return;
     }
@@ -248,7 +246,7 @@ void Checker::check_function_name(const Location& location, const std::string& p
         message.append(index == 0 ? "; did you mean " : ", ").append(prefix).append(near[index]);
     message += near.empty() ? "; use sdk.search to find functions" : "?";
     // A script that only reads the name may ask whether the function exists.
-    report(location, message, "", true, use == Use::needed && !near.empty() ? Caught::is_error : Caught::is_note);
+    report(location, message, "", true, is_needed(use) ? caught_name(near) : Caught::is_note);
 }
 
 // Reads of fields that the type of a result does not have.
@@ -268,8 +266,13 @@ void Checker::check_field(const Location& location, AstExpr* base, std::string_v
     if (use == Use::tested || can_be_there || table.names().empty())
         return;
     std::string message = "there is no field '" + std::string(name) + "'" + did_you_mean(name, table.names());
-    bool is_closed = table.is_closed(definitions);
-    report(location, message + (is_closed ? "" : "; the response schema does not declare it"), missing, is_closed);
+    // A field of a file handle is nil until it is called.
+    bool is_closed = table.is_closed(definitions) && (is_needed(use) || !definitions.is_closed(table.parts[0]));
+    report(location,
+           message + (is_closed             ? ""
+                      : table.is_observed() ? "; earlier responses did not have it"
+                                            : "; the response schema does not declare it"),
+           missing, is_closed);
 }
 
 // A function of `sdk` raises an error if it is called with a colon.

@@ -1,6 +1,8 @@
 #include "checker/shape.h"
 
 #include <algorithm>
+#include <stdlib.h>
+#include <string>
 
 namespace
 {
@@ -47,13 +49,31 @@ struct Collector
         else if (is_named(type, "string"))
             shape.string = true;
         else if (is_named(type, "number"))
-            shape.number = true;
+            shape.number = shape.fraction = true;
+        else if (is_named(type, "integer"))
+            shape.number = shape.integer = true;
+        else if (is_named(type, "exactly"))
+            collect_number(type->as<Luau::AstTypeReference>(), shape);
         else if (is_named(type, "boolean"))
             shape.boolean = true;
         else if (is_named(type, "nil"))
             shape.nil = true;
         else
             shape.any = true;
+    }
+
+    // A number is written as a text, because Luau has no types of single numbers.
+    void collect_number(const Luau::AstTypeReference* exactly, Shape& shape)
+    {
+        const Luau::AstType* parameter = exactly->parameters.size == 1 ? exactly->parameters.data[0].type : nullptr;
+        const auto* text = parameter ? parameter->as<Luau::AstTypeSingletonString>() : nullptr;
+        if (!text)
+        {
+            shape.any = true;
+            return;
+        }
+        shape.number = true;
+        shape.numbers.push_back(strtod(std::string(text->value.data, text->value.size).c_str(), nullptr));
     }
 
     // An intersection of tables is one table. Any other intersection is not examined.
@@ -87,6 +107,11 @@ bool is_never_key(const Luau::AstTypeTable* table)
     return table->indexer && is_named(table->indexer->indexType, "never");
 }
 
+bool is_unknown_key(const Luau::AstTypeTable* table)
+{
+    return table->indexer && is_named(table->indexer->indexType, "unknown");
+}
+
 } // namespace
 
 const Luau::AstType* TableShape::field(std::string_view name) const
@@ -110,7 +135,7 @@ bool TableShape::is_required(const Definitions& definitions, std::string_view na
 const Luau::AstType* TableShape::other_fields() const
 {
     for (const Luau::AstTypeTable* part : parts)
-        if (part->indexer && !is_number_key(part) && !is_never_key(part))
+        if (part->indexer && !is_number_key(part) && !is_never_key(part) && !is_unknown_key(part))
             return part->indexer->resultType;
     return nullptr;
 }
@@ -127,6 +152,11 @@ bool TableShape::is_closed(const Definitions& definitions) const
         if (!is_never_key(part) && !definitions.is_closed(part))
             return false;
     return true;
+}
+
+bool TableShape::is_observed() const
+{
+    return std::any_of(parts.begin(), parts.end(), is_unknown_key);
 }
 
 std::vector<std::string_view> TableShape::names() const

@@ -27,6 +27,9 @@ struct TableShape
     // Returns true if there are no other fields: the type has the indexer `[never]: never`, or is a closed built-in type.
     bool is_closed(const Definitions& definitions) const;
 
+    // Returns true if the fields are those of earlier responses.
+    bool is_observed() const;
+
     // Returns the names of the fields, in the order of the type, without repetitions.
     std::vector<std::string_view> names() const;
 };
@@ -38,11 +41,14 @@ struct Shape
     bool nil = false;
     bool string = false;
     bool number = false;
+    bool fraction = false; // any number
+    bool integer = false;  // any integer
     bool boolean = false;
     bool function = false;
     bool yes = false; // the literal `true`
     bool no = false;  // the literal `false`
     std::vector<std::string_view> strings;
+    std::vector<double> numbers;
     std::vector<TableShape> tables;
 
     // Returns true if the type has strings, but only these.

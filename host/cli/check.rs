@@ -12,12 +12,11 @@ use crate::{
     config::Config,
     engine::{Definitions, Diagnostic, FileIo, NotChecked},
     functions::FunctionProvider,
-    sdk::Sdk,
 };
 use anyhow::{Context as _, Result};
 use clap::Args;
 use serde::Serialize;
-use std::{path::PathBuf, process::ExitCode, sync::Arc};
+use std::{path::PathBuf, process::ExitCode};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -83,12 +82,15 @@ pub fn check(arguments: &Arguments) -> Result<ExitCode> {
     let sdk = runtime.block_on(arguments.apis.load_for_reading(&config))?;
     let engine = config.limits.engine().concurrency(1).file_io(FileIo::Inline).build()?;
     let limits = config.limits.clone().resolve();
+    let has_io = config.io.is_enabled(true);
     let mut json = Output::stdout();
     let mut has_errors = false;
     for file in &arguments.files {
         let text = read_script(file, limits.script)?;
         let name = if file.as_os_str() == "-" { "stdin".into() } else { file.display().to_string() };
-        let report = runtime.block_on(report(name, &Script::new(text.clone()), &engine, sdk.as_ref(), &limits))?;
+        let script = Script::new(text.clone());
+        let definitions = Definitions::for_script(&script, sdk.as_ref().map(|sdk| sdk as &dyn FunctionProvider)).with_io(has_io);
+        let report = runtime.block_on(report(name, &script, &definitions, &engine, &limits))?;
         has_errors |= report.has_errors();
         if arguments.json {
             json.json(&serde_json::to_string(&report)?);
@@ -100,11 +102,9 @@ pub fn check(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if has_errors { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-async fn report(file: String, script: &Script, engine: &Engine, sdk: Option<&Arc<Sdk>>, limits: &crate::Limits) -> Result<Report> {
-    let functions = sdk.map(|sdk| sdk as &dyn FunctionProvider);
-    let definitions = Definitions::for_script(script, functions);
+async fn report(file: String, script: &Script, definitions: &Definitions, engine: &Engine, limits: &crate::Limits) -> Result<Report> {
     let mut report = Report { file, error: None, diagnostics: Vec::new(), not_checked: None };
-    match engine.check(script, &definitions).await {
+    match engine.check(script, definitions).await {
         Ok(diagnostics) => report.diagnostics = diagnostics,
         Err(NotChecked::Unavailable) => return Err(NotChecked::Unavailable.into()),
         Err(reason) => report.not_checked = Some(reason.to_string()),

@@ -4,14 +4,8 @@
 //! expressed is `any`, and a schema that allows no other fields says so.
 
 use super::{
-    catalogue::Catalogue,
-    definitions::BUILT_IN_MEMBERS,
-    docs::{Signature, type_prefix},
-    function::Function,
-    luau_types::Definition,
-    mcp_client::UpstreamTool,
-    openapi::Operation,
-    provider::Sdk,
+    catalogue::Catalogue, definitions::BUILT_IN_MEMBERS, docs::Signature, luau_types::Definition, mcp_client::UpstreamTool,
+    openapi::Operation, provider::Sdk,
 };
 use crate::engine::{Definitions, FunctionNames, ScriptWords};
 use std::fmt::Write as _;
@@ -29,7 +23,8 @@ struct Declaration {
     members: String,
     /// The functions that have a name without a source.
     short_names: String,
-    aliases: Vec<(String, String)>,
+    /// For each other name of a parameter: the function, the other name and the name.
+    aliases: Vec<[String; 3]>,
 }
 
 impl Declaration {
@@ -41,6 +36,10 @@ impl Declaration {
         let _ = writeln!(self.members, "    {source}: {{");
         for (names, Signature { arguments, results }) in functions {
             let full_name = format!("{source}.{}", names[0]);
+            // Without a response schema, the fields of earlier responses are known.
+            let function = catalogue.get(&full_name).filter(|_| results == "any");
+            let observed = function.map(|function| function.observed.check_type());
+            let results = observed.as_ref().unwrap_or(results);
             let is_other = names[1] != names[0] && is_identifier(names[1]);
             for name in names.iter().take(if is_other { 2 } else { 1 }) {
                 let _ = writeln!(self.members, "        {name}: ({arguments}) -> {results},");
@@ -66,8 +65,10 @@ impl Sdk {
         let names = FunctionNames::clone(catalogue.check_names()).with_unknown(unknown.map(|server| server.name.as_str()));
 
         let mut declaration = Declaration::default();
-        for api in &self.apis {
-            let mut types = api.types().for_checks();
+        // No other type begins with the prefix of a source: `T`, a number and an underscore.
+        let mut prefixes = (0..).map(|number| format!("T{number}_"));
+        for (api, prefix) in self.apis.iter().zip(&mut prefixes) {
+            let mut types = api.check_types(prefix);
             let is_mentioned = |operation: &&std::sync::Arc<Operation>| words.mentions(&operation.name) || words.mentions(&operation.id);
             let operations: Vec<_> = api.operations.values().filter(is_mentioned).collect();
             let functions: Vec<_> = operations
@@ -76,15 +77,19 @@ impl Sdk {
                 .collect();
             declaration.add(&catalogue, &api.name, &functions);
             declaration.add_types(types.nearest_definitions(MAX_LEVELS));
-            declaration.aliases.extend(operations.iter().flat_map(|operation| api.parameter_aliases(operation)));
+            for operation in &operations {
+                for (alias, name) in api.parameter_aliases(operation) {
+                    let functions = [&operation.name, &operation.id].map(|function| format!("{}.{function}", api.name));
+                    declaration.aliases.extend(functions.map(|function| [function, alias.clone(), name.clone()]));
+                }
+            }
         }
         for server in &self.servers {
             let list = server.tools();
             let is_mentioned = |tool: &&std::sync::Arc<UpstreamTool>| words.mentions(&tool.name) || words.mentions(&tool.upstream_name);
             let tools: Vec<_> = list.tools.iter().filter(is_mentioned).collect();
             let mut functions = Vec::new();
-            for tool in &tools {
-                let prefix = type_prefix(&Function::from_tool(server, tool));
+            for (tool, prefix) in tools.iter().zip(&mut prefixes) {
                 let (signature, definitions) = tool.check_signature(&prefix, MAX_LEVELS);
                 declaration.add_types(definitions);
                 functions.push(([tool.name.as_str(), tool.upstream_name.as_str()], signature));
@@ -96,7 +101,7 @@ impl Sdk {
             return Definitions::of_names(names);
         }
         let types = format!("{types}declare sdk: {{\n{BUILT_IN_MEMBERS}{members}{short_names}}}\n");
-        Definitions::with_types(types, names).with_aliases(aliases.iter().map(|(alias, name)| (alias.as_str(), name.as_str())))
+        Definitions::with_types(types, names).with_aliases(aliases.iter().map(|names| names.each_ref().map(String::as_str)))
     }
 }
 

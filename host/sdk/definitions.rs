@@ -6,6 +6,7 @@ use super::{
     docs::{Signature, type_prefix},
     function::Function,
     luau_types::Definition,
+    names::DistinctNames,
     provider::Sdk,
 };
 use std::fmt::Write as _;
@@ -60,6 +61,7 @@ impl Sdk {
         let mut members = String::from(BUILT_IN_MEMBERS);
         let mut short_names = String::new();
         let catalogue = self.catalogue();
+        let mut names = DistinctNames::of_types();
         let mut write = |source: &str, functions: Vec<(&str, Signature)>| {
             let _ = writeln!(members, "    {source}: {{");
             for (name, Signature { arguments, results }) in functions {
@@ -71,10 +73,11 @@ impl Sdk {
             members.push_str("    },\n");
         };
         for api in &self.apis {
-            let mut types = api.types();
+            let mut types = api.types().with_names(names);
             let functions = api.operations.values().map(|operation| (operation.name.as_str(), api.signature(operation, &mut types)));
             write(&api.name, functions.collect());
             text.extend(texts(types.definitions(usize::MAX, true)));
+            names = types.into_names();
         }
         for server in &self.servers {
             let list = server.tools();

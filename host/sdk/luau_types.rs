@@ -24,6 +24,10 @@ const NAMED_SCHEMAS: [&str; 3] = ["#/components/schemas/", "#/$defs/", "#/defini
 /// The indexer of a table type that has no other fields.
 const NO_OTHER_FIELDS: &str = "[never]: never";
 
+/// The keywords that allow more fields than `properties`.
+const OPENING_KEYWORDS: [&str; 7] =
+    ["patternProperties", "if", "then", "else", "dependentSchemas", "dependencies", "unevaluatedProperties"];
+
 /// The type of a schema without constraints.
 const ANY: &str = "any";
 
@@ -94,7 +98,7 @@ impl<'a> Types<'a> {
         Self {
             document,
             prefix,
-            distinct: DistinctNames::default(),
+            distinct: DistinctNames::of_types(),
             names: BTreeMap::new(),
             undefined: BTreeMap::new(),
             defined: BTreeSet::new(),
@@ -104,11 +108,23 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// Writes types for the checker: what a type can't express is `any`, and a table type without other fields has the indexer
-    /// `[never]: never`.
+    /// Writes types for the checker: what a type can't express is `any`, a table type without other fields has the indexer
+    /// `[never]: never`, an integer is `integer`, and the number 7 is `exactly<"7">`.
     pub fn for_checks(mut self) -> Self {
         self.for_checks = true;
         self
+    }
+
+    /// Continues with the names of other types, so that all are distinct.
+    #[must_use]
+    pub fn with_names(mut self, names: DistinctNames) -> Self {
+        self.distinct = names;
+        self
+    }
+
+    /// Returns the names of all types, for the types of another document.
+    pub fn into_names(self) -> DistinctNames {
+        self.distinct
     }
 
     /// Returns the type of the schema at a pointer.
@@ -197,14 +213,17 @@ impl<'a> Types<'a> {
         if depth > MAX_DEPTH || self.nodes_left == 0 {
             return Type::plain(ANY);
         }
+        if self.for_checks && is_mixed(node) {
+            return Type::plain(ANY);
+        }
         if let Some(reference) = node.value.get("$ref").and_then(Value::as_str) {
             return self.named(reference, node);
         }
         if let Some(values) = node.value.get("enum").and_then(Value::as_array) {
-            return union(values.iter().map(literal).collect());
+            return union(values.iter().map(|value| self.literal(value)).collect());
         }
         if let Some(value) = node.value.get("const") {
-            return literal(value);
+            return self.literal(value);
         }
         for key in ["oneOf", "anyOf"] {
             if let Some(all) = node.get(key) {
@@ -262,6 +281,8 @@ impl<'a> Types<'a> {
     fn convert_kind(&mut self, kind: &str, node: &Node<'_>, depth: usize) -> Type {
         match kind {
             "string" | "boolean" => Type::plain(kind),
+            // The checker accepts strings of digits as numbers.
+            "integer" if self.for_checks => Type::plain(kind),
             "integer" if matches!(node.text("format"), "int64" | "uint64") => {
                 Type { text: LARGE_INTEGER.into(), is_compound: true, is_optional: false }
             }
@@ -276,12 +297,30 @@ impl<'a> Types<'a> {
         }
     }
 
+    fn literal(&self, value: &Value) -> Type {
+        match value {
+            // Types can't contain NUL.
+            Value::String(text) if text.contains('\0') => Type::plain("string"),
+            Value::String(text) => Type::plain(quoted(text)),
+            Value::Number(number) if self.for_checks => Type::plain(format!("exactly<\"{number}\">")),
+            Value::Number(_) => Type::plain("number"),
+            Value::Bool(value) => Type::plain(value.to_string()),
+            Value::Null => Type { text: "nil".into(), is_compound: false, is_optional: true },
+            _ => Type::plain(ANY),
+        }
+    }
+
     fn object(&mut self, node: &Node<'_>, depth: usize, hidden: &[&str]) -> String {
         let required: BTreeSet<&str> =
             node.value.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
         let mut fields: Vec<(String, String)> = Vec::new();
+        let mut has_other_fields = self.for_checks && OPENING_KEYWORDS.iter().any(|key| node.value.get(key).is_some());
         for (name, property) in node.get("properties").map(|properties| properties.members()).unwrap_or_default() {
             if hidden.contains(&name.as_str()) {
+                continue;
+            }
+            if name.contains('\0') {
+                has_other_fields = true;
                 continue;
             }
             let kind = self.convert(&property, depth + 1).with_required(required.contains(name.as_str()));
@@ -292,7 +331,7 @@ impl<'a> Types<'a> {
             Some(node) if node.value.is_object() => Some(self.convert(&node, depth + 1).to_text()),
             Some(node) if node.value == &Value::Bool(true) => Some(ANY.into()),
             _ if fields.is_empty() => Some(ANY.into()),
-            _ if self.for_checks && node.value.get("patternProperties").is_some() => Some(ANY.into()),
+            _ if has_other_fields => Some(ANY.into()),
             Some(node) if self.for_checks && node.value == &Value::Bool(false) => {
                 fields.push((NO_OTHER_FIELDS.into(), String::new()));
                 None
@@ -301,6 +340,18 @@ impl<'a> Types<'a> {
         };
         fields.extend(others.map(|others| (format!("[string]: {others}"), String::new())));
         table(&fields)
+    }
+}
+
+/// Returns `true` for a schema whose type depends on several keywords that [`Types`] does not combine.
+fn is_mixed(node: &Node<'_>) -> bool {
+    let has = |keys: &[&str]| keys.iter().filter(|key| node.value.get(key).is_some()).count();
+    let others = ["properties", "items", "enum", "const", "additionalProperties"];
+    match has(&["$ref", "oneOf", "anyOf", "allOf"]) {
+        0 => node.value.get("$dynamicRef").is_some(),
+        1 if node.value.get("allOf").is_some() => has(&["enum", "const", "items"]) > 0,
+        1 => has(&others) > 0,
+        _ => true,
     }
 }
 
@@ -335,16 +386,6 @@ fn table(fields: &[(String, String)]) -> String {
 /// Returns a comment to the end of the line, or nothing. The space keeps `[[` from starting a comment of several lines.
 fn comment(note: &str) -> String {
     if note.is_empty() { String::new() } else { format!(" -- {note}") }
-}
-
-fn literal(value: &Value) -> Type {
-    match value {
-        Value::String(text) => Type::plain(quoted(text)),
-        Value::Number(_) => Type::plain("number"),
-        Value::Bool(value) => Type::plain(value.to_string()),
-        Value::Null => Type { text: "nil".into(), is_compound: false, is_optional: true },
-        _ => Type::plain(ANY),
-    }
 }
 
 fn quoted(text: &str) -> String {

@@ -12,6 +12,9 @@ const KEYWORDS: [&str; 21] = [
     "then", "true", "until", "while",
 ];
 
+/// The types of the built-in globals, which are in `guest/lib/globals.d.luau`.
+const BUILT_IN_TYPES: [&str; 3] = ["FileHandle", "FunctionError", "FunctionResponse"];
+
 /// Returns `true` for a keyword of Luau.
 pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)
@@ -55,6 +58,12 @@ pub struct DistinctNames {
 }
 
 impl DistinctNames {
+    /// Returns names that are distinct from those of the built-in types.
+    pub fn of_types() -> Self {
+        let assigned = BUILT_IN_TYPES.iter().map(|name| ((*name).to_owned(), "a built-in type".to_owned())).collect();
+        Self { assigned, ..Self::default() }
+    }
+
     /// Returns the preferred name or, if it is taken, the name with a number. `item` describes the owner in [`clashes`](Self::clashes).
     pub fn assign(&mut self, preferred: String, item: &str) -> String {
         let mut name = preferred.clone();

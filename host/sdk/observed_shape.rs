@@ -1,4 +1,5 @@
-//! The shape of the responses of a function without a response schema, learned from earlier responses, for its documentation.
+//! The shape of the responses of a function without a response schema, learned from earlier responses, for its documentation and for notes of a
+//! check.
 //!
 //! Only the kinds of values and the names of fields are kept, never values. A name can be a value, too, as in an object whose keys are
 //! addresses: only names that look like identifiers and occur in several responses are shown.
@@ -75,6 +76,11 @@ impl ObservedShape {
         let noun = if responses == 1 { "response" } else { "responses" };
         (responses > 0 && shape != "any").then(|| format!("-- observed in {responses} {noun}: {shape}"))
     }
+
+    /// Returns the shape as a Luau type for the check of scripts: the fields of objects, without the types of values.
+    pub fn check_type(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).shape.to_check_type()
+    }
 }
 
 impl Shape {
@@ -101,6 +107,19 @@ impl Shape {
                     }
                 }
             }
+        }
+    }
+
+    fn to_check_type(&self) -> String {
+        let is_value = self.boolean || self.number || self.string || self.other;
+        let is_certain = |field: &Self| field.seen >= MIN_OCCURRENCES;
+        match &self.items {
+            Some(items) if !is_value && self.objects == 0 => format!("{{ {} }}", items.to_check_type()),
+            None if !is_value && self.objects > 0 && self.fields.values().all(is_certain) => {
+                let fields = self.fields.iter().map(|(name, field)| format!("{name}: {}, ", field.to_check_type()));
+                format!("{{ {}[unknown]: never }}", fields.collect::<String>())
+            }
+            _ => "any".into(),
         }
     }
 
@@ -161,6 +180,17 @@ mod tests {
             Some(true)
         );
         assert_eq!((observed(&[]), observed(&[json!(null)])), (None, None));
+    }
+
+    #[test]
+    fn a_check_knows_fields_that_occurred_in_several_responses() {
+        let shape = ObservedShape::default();
+        shape.add(r#"[{"id": 1, "owner": {"name": "x"}, "tags": ["a"]}]"#);
+        assert_eq!(shape.check_type(), "{ any }");
+        shape.add(r#"[{"id": 2, "owner": {"name": "y"}, "tags": []}]"#);
+        assert_eq!(shape.check_type(), "{ { id: any, owner: { name: any, [unknown]: never }, tags: { any }, [unknown]: never } }");
+        shape.add(r#"[{"rare": 3}]"#);
+        assert_eq!(shape.check_type(), "{ any }");
     }
 
     /// No value appears, and a name that occurs once may be one.

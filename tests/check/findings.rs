@@ -46,18 +46,18 @@ async fn calls_of_functions_are_checked_with_all_their_literals() {
             "sdk.closed.get_order(7)",
             "1:22: closed.get_order: the first argument must be a table of parameters, such as {order_id = …}; available: order_id",
         ),
-        ("sdk.closed.get_order{ order_id = 'seven' }", "1:34: closed.get_order: order_id: \"seven\" is not of type \"number\""),
+        ("sdk.closed.get_order{ order_id = 'seven' }", "1:34: closed.get_order: order_id: \"seven\" is not of type \"integer\""),
         ("sdk.closed.get_order({ order_id = 1 }, { x = 1 })", "1:40: closed.get_order: the function takes no body"),
         (
             "sdk.closed.list_orders{ statu = 'open' }",
-            "1:25: closed.list_orders: there is no parameter 'statu' (did you mean 'status'?); available: status, ids",
+            "1:25: closed.list_orders: there is no parameter 'statu' (did you mean 'status'?); available: status, ids, page_size",
         ),
         (
             "sdk.closed.list_orders{ status = 'opn' }",
             "1:34: closed.list_orders: status: \"opn\" is not one of \"open\" or \"paid\" (did you mean 'open'?)",
         ),
         ("sdk.closed.list_orders{ ids = 'x' }", "1:31: closed.list_orders: ids: \"x\" is not of type \"array\""),
-        ("sdk.closed.list_orders{ ids = { 1, true } }", "1:36: closed.list_orders: ids[2]: true is not of type \"number\""),
+        ("sdk.closed.list_orders{ ids = { 1, true } }", "1:36: closed.list_orders: ids[2]: true is not of type \"integer\""),
         ("sdk.closed.create_order()", "1:1: closed.create_order: the body is missing"),
         (
             "sdk.closed.create_order{ customer = 'a', items = {}, urgnt = true }",
@@ -74,6 +74,12 @@ async fn calls_of_functions_are_checked_with_all_their_literals() {
         (
             "sdk.closed.create_order{ customer = 'a', items = { sku = 'x' } }",
             "1:50: closed.create_order: body.items: a table with named fields is not a list; write {{…}} for a list of one table",
+        ),
+        ("sdk.closed.get_order{ order_id = 1.5 }", "1:34: closed.get_order: order_id: a number is not of type \"integer\""),
+        ("sdk.closed.list_orders{ page_size = 15 }", "1:37: closed.list_orders: page_size: the number is not one of 10, 20 or -1"),
+        (
+            "local status = 'opn' sdk.closed.list_orders{ status = status }",
+            "1:16: closed.list_orders: status: \"opn\" is not one of \"open\" or \"paid\" (did you mean 'open'?)",
         ),
         ("sdk.closed.ping{ now = true }", "1:16: closed.ping: the function takes no arguments"),
         ("sdk.all{ { sdk.closed.get_order, { id = 1 } } }", "1:36: closed.get_order: there is no parameter 'id'; available: order_id"),
@@ -93,7 +99,9 @@ async fn arguments_that_the_host_accepts_are_right() {
         "sdk.closed.list_orders()",
         "sdk.closed.list_orders({})",
         "sdk.closed.list_orders(nil)",
-        "sdk.closed.list_orders{ ids = {} }",
+        "sdk.closed.list_orders{ ids = {}, page_size = -1 }",
+        "sdk.closed.list_orders{ page_size = '20', ids = { 2.0, -3, 1e3 } }",
+        "sdk.closed.mixed_body{ kind = 'x', own = 1, other = 2 }",
         "sdk.closed.ping({})",
         "local function f(...) return sdk.closed.get_order(...) end f({ order_id = 1 })",
         "local params = {} params.order_id = 1 sdk.closed.get_order(params)",
@@ -118,6 +126,10 @@ async fn fields_that_a_closed_response_does_not_have_are_errors() {
         ("for _, order in ipairs(sdk.closed.list_orders{}) do print(order['totl']) end", "1:59"),
         ("local all = sdk.closed.list_orders() or {}\ntable.sort(all, function(a, b) return a.totl < b.total end)", "2:41"),
         ("local shop = sdk.closed\nlocal first = shop.list_orders()[1]\nreturn { first.totl }", "3:16"),
+        ("local all = sdk.closed.list_orders()\nfor i = 1, #all do print(all[i].totl) end", "2:33"),
+        ("local function load(id) return sdk.closed.get_order{ order_id = id } end\nreturn load(1).totl", "2:16"),
+        ("local order = assert(sdk.closed.get_order{ order_id = 1 })\nif order.totl == 5 then return 1 end", "2:10"),
+        ("local own = {}\nfor i, order in sdk.closed.list_orders() do own[i] = order.totl table.insert(own, 1) end", "2:60"),
     ] {
         assert_eq!(found(script, Some(&sdk)).await, [format!("{position}: {message}")], "{script}");
     }
@@ -142,6 +154,29 @@ async fn what_a_script_may_have_reasons_for_is_no_error() {
         "local o = setmetatable(sdk.closed.get_order{ order_id = 1 }, { __index = { score = 1 } }) return o.score",
         "local o = sdk.closed.get_order{ order_id = 1 } o = { anything = 1 } return o.anything",
         "setfenv(1, { anything = 1 }) return anything",
+        // It tests the value later.
+        "local trim = string.trim if not trim then trim = function(s) return s end end return trim('x')",
+        "local config = CONFIG local other = config if other then return other.x end",
+        "local function show(v) return v or '-' end return show(OPTIONS), show(sdk.closed.get_order{ order_id = 1 }.nickname)",
+        "if rawget(_G, 'jit') then jit.on() end if _G.utf9 then return utf9.x end",
+        "pcall(os.getenv, 'HOME') return (pcall(loadstring, 'return 1'))",
+        // It is not evaluated.
+        "local now = os.clock or socket.gettime return (table.unpack or unpackx)({ now() })",
+        // It changes the elements of a list.
+        "local o = sdk.closed.list_orders() for i = 1, #o do o[i] = { key = o[i].id } end return o[1].key",
+        "local o = sdk.closed.list_orders() o[#o + 1] = { label = 'x' } for _, v in o do print(v.label) end",
+        "local o = sdk.closed.list_orders() table.insert(o, { label = 'x' }) return o[1].label",
+        "local o = sdk.closed.list_orders() local t = { o = o } t.o[1] = { label = 'x' } return o[1].label",
+        "local names = io.list() for i, name in names do names[i] = { name = name } end return names[1].name, names[1].name:upper()",
+        // Other functions have the names of libraries.
+        "function pairs(t) return next, { { label = 1 } } end for k, v in pairs(sdk.closed.list_orders()) do print(v.label) end",
+        "_G.setmetatable(sdk.closed.get_order{ order_id = 1 }, { __index = { score = 1 } }) local o = sdk.closed.get_order{ order_id = 1 } return o.score",
+        // A field of a string or a file handle is nil. A response may have other types than its schema.
+        "local kind = ('text').kind local file = io.open('f', 'w') local name = file.name file:close() return kind == name",
+        "local o = sdk.closed.get_order{ order_id = 1 } return o.status.first",
+        // Functions that are not operations take other arguments.
+        "return sdk.search('orders', 5)",
+        "return sdk.closed.list_orders({}, nil, nil)",
         // The type is not certain.
         "local ok, o = pcall(sdk.closed.get_order, { order_id = 1 }) return o.status, o.message",
         "local o = sdk.closed.put_order({ order_id = 1 }, { note = 'x' }) return o.job",
@@ -165,12 +200,34 @@ async fn a_script_can_test_how_something_fails() {
         "pcall(function() return sdk.closed.cancel_order end)",
         "pcall(sdk.closed.get_order, {})",
         "pcall(sdk.closed.list_orders, { tenant = 'other' })",
+        // One of two names, of which the other is right.
+        "local ok, v = pcall(function() return sdk.closed.get_orders() end) if not ok then v = sdk.closed.list_orders() end return #v",
+        "pcall(sdk.closed.get_order, { order_id = 1, oder_id = 1 })",
+        // The function runs under pcall by another name, or is called by one that does.
+        "local pcall = pcall return (pcall(function() missing() end))",
+        "local try = { run = pcall } try.run(function() missing() end)",
+        "local f f = function() missing() end return (pcall(f))",
+        "local tests = {} function tests.a() missing() end return (pcall(tests.a))",
+        "local object = {} function object:run() missing() end return (pcall(object.run, object))",
+        "for _, f in { function() missing() end } do pcall(f) end",
+        "local function helper() missing() end return (pcall(function() helper() end))",
+        "function helper() missing() end local function other() helper() end return (pcall(other))",
+        "local function make() return function() missing() end end return (pcall(make()))",
+        "return (pcall(coroutine.wrap(function() missing() end)))",
+        // Errors of a batch can be values.
+        "return sdk.all({ { sdk.closed.get_order, { order_id = 'x' } } }, { errors = 'return' })",
     ] {
         let notes = found(script, Some(&sdk)).await;
         assert!(notes.len() == 1 && notes[0].starts_with("note: "), "{script}: {notes:?}");
     }
     // Nobody tests a misspelt name.
-    for script in ["pcall(sdk.closed.get_order, { order_id = 1, oder_id = 1 })", "pcall(function() return sdk.closed.get_orders{} end)"] {
+    for script in [
+        "pcall(sdk.closed.list_orders, { statu = 'open' })",
+        "pcall(function() return sdk.closed.get_orders{} end)",
+        "return sdk.all({ { sdk.closed.list_orders, { statu = 'open' } } }, { errors = 'return' })",
+        // The script calls the function outside of `pcall`, too.
+        "local function helper(list) table.sort(list, function(a, b) return missing(a, b) end) end helper({ 2, 1 }) pcall(print)",
+    ] {
         let errors = found(script, Some(&sdk)).await;
         assert!(errors.len() == 1 && !errors[0].starts_with("note: "), "{script}: {errors:?}");
     }

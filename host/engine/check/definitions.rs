@@ -16,7 +16,7 @@ pub struct Definitions {
     /// Luau type definitions of `sdk`, and of the functions in it whose types are known.
     types: String,
     functions: FunctionNames,
-    /// Other names of parameters: the other name, a tab, and the name, per line.
+    /// Other names of parameters, per line: the function, the other name and the name, with a tab between.
     aliases: String,
     has_io: bool,
 }
@@ -80,11 +80,11 @@ impl Definitions {
         functions.map(|functions| functions.definitions(words)).unwrap_or_default()
     }
 
-    /// Adds other names of parameters, each with the name in the definitions.
+    /// Adds other names of parameters: the full name of the function, the other name, and the name in the definitions.
     #[must_use]
-    pub fn with_aliases<'a>(mut self, aliases: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        for (alias, name) in aliases {
-            self.aliases.extend([alias, "\t", name, "\n"]);
+    pub fn with_aliases<'a>(mut self, aliases: impl IntoIterator<Item = [&'a str; 3]>) -> Self {
+        for [function, alias, name] in aliases {
+            self.aliases.extend([function, "\t", alias, "\t", name, "\n"]);
         }
         self
     }

@@ -107,7 +107,7 @@ impl UpstreamTool {
     /// Returns the signature for the check of scripts, and the definitions of the types within some levels of it. A tool without declared arguments accepts any.
     pub fn check_signature(&self, prefix: &str, levels: usize) -> (Signature, Vec<Definition>) {
         let input = Types::new(&self.input, prefix.to_owned()).for_checks();
-        let output = self.output.as_ref().map(|output| Types::new(output, format!("{prefix}Result")).for_checks());
+        let output = self.output.as_ref().map(|output| Types::new(output, format!("{prefix}_")).for_checks());
         let (mut signature, mut input, output) = self.signature_with(input, output);
         // Servers with an invalid schema validate the arguments themselves.
         if signature.arguments.is_empty() || !self.schemas.are_valid() {

@@ -72,10 +72,14 @@ pub fn has_other_responses(operation: &Node<'_>) -> bool {
     contents.any(|content| Some(content) != first)
 }
 
-/// Returns the pointer of the schema of the first successful response that has a body.
+/// Returns the pointer of the schema of the first successful response that has a body. The default response is an error if there is a
+/// successful one.
 pub fn response_schema(operation: &Node<'_>) -> Result<Option<String>, SpecError> {
-    for (status, response) in operation.get("responses").map(|responses| responses.members()).unwrap_or_default() {
-        if !status.starts_with('2') && status != "default" {
+    let responses = operation.get("responses").map(|responses| responses.members()).unwrap_or_default();
+    let is_successful = |status: &str| status.starts_with('2');
+    let has_successful = responses.iter().any(|(status, _)| is_successful(status));
+    for (status, response) in responses {
+        if !is_successful(&status) && (has_successful || status != "default") {
             continue;
         }
         let content = response.resolve()?.get("content").map(|content| content.members()).unwrap_or_default();

@@ -21,6 +21,11 @@ impl Api {
         Types::new(&self.document, pascal_case(&self.name))
     }
 
+    /// Returns the types of the specification for the check of scripts, with names that begin with a prefix.
+    pub fn check_types(&self, prefix: String) -> Types<'_> {
+        Types::new(&self.document, prefix).for_checks()
+    }
+
     /// Returns the pointer of the schema of a type in the signatures.
     pub fn type_pointer(&self, name: &str) -> Option<&str> {
         let pointers = self.type_pointers.get_or_init(|| {
