@@ -108,6 +108,9 @@ impl SandboxCore {
         }
         let io = self.io.clone().ok_or_else(|| errors::no_directory(py))?;
         let mut sandbox = toolscript::Sandbox::new(self.engine(py)?, io).with_limits(self.limits.clone());
+        if let Some(quota) = &self.quota {
+            sandbox = sandbox.with_quota(quota.clone());
+        }
         if let Some(directory) = &self.working_directory {
             sandbox = sandbox.with_working_directory(directory).map_err(|error| errors::file_error(py, &error))?;
         }
