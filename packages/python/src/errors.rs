@@ -39,6 +39,7 @@ pub fn run_rejected(py: Python<'_>, error: &RunRejected) -> PyErr {
     let code = match error {
         RunRejected::ScriptTooLarge { .. } => "script_too_large",
         RunRejected::ArgumentsTooLarge { .. } => "arguments_too_large",
+        RunRejected::EnvironmentTooLarge { .. } => "environment_too_large",
         RunRejected::Busy { .. } => "busy",
         _ => "invalid_limit",
     };

@@ -103,6 +103,9 @@ def test_a_run_is_rejected() -> None:
     with pytest.raises(RunRejected) as raised:
         Sandbox().run("", arguments=["x" * (2 << 20)])
     assert raised.value.code == "arguments_too_large"
+    with pytest.raises(RunRejected, match="the environment values are [0-9]+ bytes; at most 262144 are allowed") as raised:
+        Sandbox().run("", env={"TEXT": "x" * (300 << 10)})
+    assert raised.value.code == "environment_too_large"
 
 
 def test_a_full_queue_rejects_runs() -> None:

@@ -83,7 +83,8 @@ class RunRejected(ToolscriptError):
     """A run did not start."""
 
     code: str
-    """``"script_too_large"``, ``"arguments_too_large"``, ``"invalid_limit"``, or ``"busy"`` if too many runs wait."""
+    """``"script_too_large"``, ``"arguments_too_large"``, ``"environment_too_large"``, ``"invalid_limit"``, or ``"busy"`` if too many runs
+    wait."""
 
     def __init__(self, message: str, *, code: str = "busy") -> None:
         super().__init__(message)
