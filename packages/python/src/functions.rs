@@ -75,7 +75,7 @@ pub struct RunFunctions {
 }
 
 impl RunFunctions {
-    /// Returns the names of each source that no Python function hides. A name without a dot that several sources have is left out.
+    /// Returns the names of each source that no Python function hides. A name without a dot that several sources have is omitted.
     fn source_names(&self) -> Vec<BTreeSet<String>> {
         let mut names: Vec<BTreeSet<String>> = self.sources.iter().map(|source| source.names().into_iter().collect()).collect();
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
