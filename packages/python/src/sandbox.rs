@@ -83,7 +83,7 @@ impl RunArguments<'_> {
 }
 
 /// An engine, a directory and functions.
-#[pyclass(frozen, subclass)]
+#[pyclass(frozen)]
 pub struct SandboxCore {
     engine: OnceLock<toolscript::Engine>,
     io: Option<IoOptions>,

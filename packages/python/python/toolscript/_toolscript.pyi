@@ -3,6 +3,33 @@
 from collections.abc import Mapping
 from typing import Any, Literal, final
 
+__all__ = [
+    "BinaryFile",
+    "Cancellation",
+    "DeleteResult",
+    "Diagnostic",
+    "EditResult",
+    "Engine",
+    "Execution",
+    "FileInfo",
+    "FunctionSource",
+    "GlobResult",
+    "GrepMatch",
+    "GrepResult",
+    "Limits",
+    "Receipt",
+    "Run",
+    "SandboxCore",
+    "TextPage",
+    "TouchedFile",
+    "WriteResult",
+    "__version__",
+    "connect_mcp_server",
+    "load_openapi",
+    "main",
+    "stop_calls",
+]
+
 __version__: str
 
 def stop_calls() -> None: ...
@@ -293,6 +320,7 @@ class GrepResult:
     @property
     def skipped(self) -> int: ...
 
+@final
 class SandboxCore:
     """The part of ``Sandbox`` that is written in Rust.
 
