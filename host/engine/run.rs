@@ -31,8 +31,9 @@ const ARGUMENT_OVERHEAD: usize = 16;
 /// guest.
 const VARIABLE_OVERHEAD: usize = 64;
 
-/// The start of a script that is only compiled. It is on the first line, so that the numbers of lines do not change.
-const RETURN_FIRST: &str = "do return end ";
+/// The start of a script that is only compiled. It is on the first line, so that the numbers of lines do not change. The compiler would skip
+/// the rest after a certain return.
+const RETURN_FIRST: &str = "if math then return end ";
 
 /// The mark that an editor may write at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -183,7 +184,7 @@ impl Engine {
     /// Returns an error if the compilation does not start, as [`run`](Self::run) does.
     pub async fn compile(&self, script: &Script, options: RunOptions) -> Result<Option<ScriptError>, RunRejected> {
         let text = script.source.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&script.source);
-        // A script after a return statement is compiled and not run. A `#!` line is a comment.
+        // A script after this statement is compiled and not run. A `#!` line is a comment.
         let rest = text.strip_prefix(b"#!").map(|rest| [b"--", rest].concat());
         let source = [RETURN_FIRST.as_bytes(), rest.as_deref().unwrap_or(text)].concat();
         let mut options = options;

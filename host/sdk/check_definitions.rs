@@ -10,9 +10,6 @@ use super::{
 use crate::engine::{Definitions, FunctionNames, ScriptWords};
 use std::fmt::Write as _;
 
-/// The size of the types in bytes. With more, a check would take too long, and only names are checked.
-const MAX_TYPES: usize = 256 << 10;
-
 /// The levels of types that refer to each other. A type beyond is `any`. Specifications often connect all of their types.
 const MAX_LEVELS: usize = 5;
 
@@ -65,10 +62,9 @@ impl Sdk {
         let names = FunctionNames::clone(catalogue.check_names()).with_unknown(unknown.map(|server| server.name.as_str()));
 
         let mut declaration = Declaration::default();
-        // No other type begins with the prefix of a source: `T`, a number and an underscore.
-        let mut prefixes = (0..).map(|number| format!("T{number}_"));
-        for (api, prefix) in self.apis.iter().zip(&mut prefixes) {
-            let mut types = api.check_types(prefix);
+        for api in &self.apis {
+            // Names of sources are distinct and have no double underscore. Types of other sources can't have the same name.
+            let mut types = api.check_types(format!("{}__", api.name));
             let is_mentioned = |operation: &&std::sync::Arc<Operation>| words.mentions(&operation.name) || words.mentions(&operation.id);
             let operations: Vec<_> = api.operations.values().filter(is_mentioned).collect();
             let functions: Vec<_> = operations
@@ -89,7 +85,8 @@ impl Sdk {
             let is_mentioned = |tool: &&std::sync::Arc<UpstreamTool>| words.mentions(&tool.name) || words.mentions(&tool.upstream_name);
             let tools: Vec<_> = list.tools.iter().filter(is_mentioned).collect();
             let mut functions = Vec::new();
-            for (tool, prefix) in tools.iter().zip(&mut prefixes) {
+            for tool in &tools {
+                let prefix = format!("{}__{}__", server.name, tool.name);
                 let (signature, definitions) = tool.check_signature(&prefix, MAX_LEVELS);
                 declaration.add_types(definitions);
                 functions.push(([tool.name.as_str(), tool.upstream_name.as_str()], signature));
@@ -97,7 +94,7 @@ impl Sdk {
             declaration.add(&catalogue, &server.name, &functions);
         }
         let Declaration { types, members, short_names, aliases } = declaration;
-        if types.len() + members.len() + short_names.len() > MAX_TYPES {
+        if types.len() + members.len() + short_names.len() > Definitions::MAX_TYPES {
             return Definitions::of_names(names);
         }
         let types = format!("{types}declare sdk: {{\n{BUILT_IN_MEMBERS}{members}{short_names}}}\n");

@@ -3,10 +3,11 @@
 use super::{api, check, found};
 use crate::support::{engine, outcome};
 use serde_json::json;
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 use toolscript::{
     Engine, RunOptions, Script,
-    engine::{CheckMode, Definitions, NotChecked},
+    engine::{CheckMode, Definitions, FunctionNames, NotChecked},
+    sdk::Sdk,
 };
 
 #[tokio::test]
@@ -280,6 +281,28 @@ async fn what_a_script_does_not_have_is_unknown() {
 }
 
 #[tokio::test]
+async fn definitions_of_several_providers_are_merged() {
+    let (closed, shop) = (api("closed", "tests/check/closed.yaml").await, api("shop", "examples/shop.yaml").await);
+    let script = Script::new("sdk.mine(1) sdk.get_pet{} sdk.closed.get_order{} sdk.shop.get_pet{} sdk.shop.get_cat{}");
+    let of = |sdk: &Arc<Sdk>| Definitions::for_script(&script, Some(sdk));
+    let own = || Definitions::of_names(FunctionNames::new(["get_pet", "mine"], []));
+    let messages = async |definitions: Definitions| {
+        let found = engine().check(&script, &definitions).await.expect("it is checked");
+        found.into_iter().map(|mistake| mistake.message.split(';').next().expect("a part").to_owned()).collect::<Vec<_>>()
+    };
+    // The function `get_pet` hides the short name of the operation.
+    let expected = [
+        "closed.get_order: the parameter 'order_id' is missing",
+        "shop.get_pet: the parameter 'pet_id' is missing",
+        "there is no function 'shop.get_cat'",
+    ];
+    assert_eq!(messages(own().merge(of(&closed)).merge(of(&shop))).await, expected);
+    assert_eq!(messages(of(&closed).merge(own()).merge(of(&shop))).await, expected);
+    // Types of the same name may differ, so only names are checked.
+    assert_eq!(messages(own().merge(of(&closed)).merge(of(&shop)).merge(of(&shop))).await, ["there is no function 'shop.get_cat'"]);
+}
+
+#[tokio::test]
 async fn a_long_list_of_mistakes_is_shortened_and_says_so() {
     let script: String = (0..1000).map(|number| format!("missing_{number}()\n")).collect();
     let mistakes = found(&script, None).await;
@@ -302,6 +325,9 @@ async fn a_script_can_be_compiled_without_running() {
     assert_eq!(error("error('it ran')").await, None);
     let first = error("local = 1").await.expect("an error");
     assert_eq!((first.message.as_str(), first.column), ("script:1: Expected identifier when parsing variable name, got '='", Some(7)));
+    let locals: String = (0..201).map(|number| format!("local v{number} = {number}\n")).collect();
+    let message = error(&locals).await.expect("an error").message;
+    assert!(message.starts_with("script:201: Out of local registers"), "{message}");
     for text in ["#!/usr/bin/toolscript\nlocal = 1", "\u{feff}\nlocal = 1"] {
         let second = error(text).await.expect("an error");
         assert_eq!(

@@ -1,5 +1,6 @@
 //! Raises the exceptions of the package, which are classes in `toolscript._errors`.
 
+use crate::check::CheckRejected;
 use pyo3::{
     prelude::*,
     sync::PyOnceLock,
@@ -39,10 +40,19 @@ pub fn run_rejected(py: Python<'_>, error: &RunRejected) -> PyErr {
     let code = match error {
         RunRejected::ScriptTooLarge { .. } => "script_too_large",
         RunRejected::ArgumentsTooLarge { .. } => "arguments_too_large",
+        RunRejected::EnvironmentTooLarge { .. } => "environment_too_large",
         RunRejected::Busy { .. } => "busy",
         _ => "invalid_limit",
     };
     coded(py, run_rejected_class(py), &error.to_string(), code, None)
+}
+
+/// Returns the exception for a script that was not checked.
+pub fn check_rejected(py: Python<'_>, error: &CheckRejected) -> PyErr {
+    match error {
+        CheckRejected::NotStarted(error) => run_rejected(py, error),
+        CheckRejected::NotChecked(reason) => coded(py, run_rejected_class(py), reason, "not_checked", None),
+    }
 }
 
 /// Returns an exception with the messages of an error and of its causes.

@@ -8,6 +8,7 @@ use std::{
     sync::Arc,
 };
 use toolscript::{
+    engine::{Definitions, FunctionNames, ScriptWords},
     functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse},
     sdk::Sdk,
 };
@@ -75,7 +76,7 @@ pub struct RunFunctions {
 }
 
 impl RunFunctions {
-    /// Returns the names of each source that no Python function hides. A name without a dot that several sources have is left out.
+    /// Returns the names of each source that no Python function hides. A name without a dot that several sources have is omitted.
     fn source_names(&self) -> Vec<BTreeSet<String>> {
         let mut names: Vec<BTreeSet<String>> = self.sources.iter().map(|source| source.names().into_iter().collect()).collect();
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -103,6 +104,14 @@ impl RunFunctions {
 }
 
 impl FunctionProvider for RunFunctions {
+    /// Returns the definitions of the sources, and the names of the Python functions, whose parameters are not checked.
+    fn definitions(&self, words: &ScriptWords<'_>) -> Definitions {
+        let names = FunctionNames::new(self.table.functions.keys().map(String::as_str), []);
+        let own = (!self.table.functions.is_empty()).then(|| Definitions::of_names(names));
+        let sources = self.sources.iter().map(|source| source.definitions(words));
+        own.into_iter().chain(sources).reduce(Definitions::merge).unwrap_or_default()
+    }
+
     fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.table.functions.keys().cloned().collect();
         if !self.sources.is_empty() {

@@ -4,6 +4,7 @@
 //! that awaits `arun`.
 
 mod attach;
+mod check;
 mod command;
 mod engine;
 mod errors;
@@ -27,6 +28,7 @@ mod _toolscript {
     #[pymodule_export]
     use crate::{
         attach::stop_calls,
+        check::Diagnostic,
         command::main,
         engine::Engine,
         file_results::{BinaryFile, DeleteResult, EditResult, FileInfo, GlobResult, GrepMatch, GrepResult, TextPage, WriteResult},

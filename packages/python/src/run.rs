@@ -1,6 +1,11 @@
 //! `Run`: the outcome of a script and its cost.
 
-use crate::{errors, run_state::RunState, to_python};
+use crate::{
+    check::{self, Diagnostic},
+    errors,
+    run_state::RunState,
+    to_python,
+};
 use pyo3::{
     prelude::*,
     types::{PyDict, PyList},
@@ -22,6 +27,8 @@ pub struct Run {
     truncated: Vec<&'static str>,
     /// The parts of the result that JSON can't represent, with their replacements.
     replaced: Vec<String>,
+    /// The errors that were found before the run, with ``check="warn"``.
+    diagnostics: Vec<Py<Diagnostic>>,
 }
 
 #[pymethods]
@@ -164,6 +171,7 @@ pub fn conclude(py: Python<'_>, run: engine::Run, state: &RunState) -> PyResult<
             logs: PyList::new(py, &outcome.logs)?.unbind(),
             files_touched: touched_files(py, &outcome.files_touched)?.unbind(),
             receipt: Py::new(py, receipt)?,
+            diagnostics: check::diagnostics(py, &outcome.diagnostics)?,
             truncated: outcome.truncated,
             replaced: outcome.replaced,
         }),
@@ -187,16 +195,22 @@ fn script_error(py: Python<'_>, error: &toolscript::ScriptError, outcome: &tools
     details.set_item("files_touched", touched_files(py, &outcome.files_touched)?)?;
     details.set_item("receipt", Py::new(py, receipt)?)?;
     details.set_item("truncated", &outcome.truncated)?;
+    details.set_item("diagnostics", check::diagnostics(py, &error.diagnostics)?)?;
     Ok(PyErr::from_value(errors::script_error_class(py)?.call((&error.message,), Some(&details))?))
 }
 
-/// Returns the line of the script at which an error was raised, from its message or else from its traceback.
+/// Returns the line of the script at which an error was raised: of the first mistake of a check, or from the message or the traceback.
 fn line(error: &toolscript::ScriptError) -> Option<u32> {
     let number = |text: &str| {
         let digits = text.strip_prefix("script:")?;
         digits.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
     };
-    number(&error.message).or_else(|| error.traceback.as_ref()?.lines().find_map(number))
+    error
+        .diagnostics
+        .first()
+        .map(|found| found.line)
+        .or_else(|| number(&error.message))
+        .or_else(|| error.traceback.as_ref()?.lines().find_map(number))
 }
 
 fn touched_files<'py>(py: Python<'py>, touched: &[files::TouchedFile]) -> PyResult<Bound<'py, PyList>> {

@@ -1,6 +1,7 @@
 //! The part of `Sandbox` that is written in Rust. `toolscript._sandbox` documents the methods.
 
 use crate::{
+    check,
     engine::{Engine, default_engine},
     errors, file_results,
     functions::{FunctionTable, RunFunctions},
@@ -62,6 +63,7 @@ struct RunArguments<'py> {
     on_print: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
     seed: Option<u64>,
+    check: String,
     credentials: BTreeMap<String, String>,
     env: Option<BTreeMap<String, String>>,
     cancellation: Option<Bound<'py, Cancellation>>,
@@ -81,7 +83,7 @@ impl RunArguments<'_> {
 }
 
 /// An engine, a directory and functions.
-#[pyclass(frozen, subclass)]
+#[pyclass(frozen)]
 pub struct SandboxCore {
     engine: OnceLock<toolscript::Engine>,
     io: Option<IoOptions>,
@@ -108,6 +110,9 @@ impl SandboxCore {
         }
         let io = self.io.clone().ok_or_else(|| errors::no_directory(py))?;
         let mut sandbox = toolscript::Sandbox::new(self.engine(py)?, io).with_limits(self.limits.clone());
+        if let Some(quota) = &self.quota {
+            sandbox = sandbox.with_quota(quota.clone());
+        }
         if let Some(directory) = &self.working_directory {
             sandbox = sandbox.with_working_directory(directory).map_err(|error| errors::file_error(py, &error))?;
         }
@@ -131,17 +136,29 @@ impl SandboxCore {
         }
         run.seed = options.seed;
         run.quota = self.quota.clone();
+        run.check = check::mode(&options.check).ok_or_else(|| PyValueError::new_err("check must be 'off', 'errors' or 'warn'"))?;
         if options.on_print.is_some() || options.on_progress.is_some() {
             let (on_print, on_progress) = (options.on_print, options.on_progress);
             run.listener = Some(Arc::new(PythonListener { on_print, on_progress, state: Arc::clone(state) }));
         }
-        let table = Arc::clone(&self.functions());
-        let sources = SourceProvider::prepare(table.sources(), options.credentials)?;
-        if !table.is_empty() {
-            let functions = RunFunctions { table, sources, state: Arc::clone(state), caller: options.caller.map(Arc::new) };
+        if let Some(functions) = self.run_functions(options.credentials, state, options.caller)? {
             run = run.with_functions(functions);
         }
         Ok(run)
+    }
+
+    /// Returns the functions of a run, or `None` if the sandbox has none.
+    fn run_functions(
+        &self,
+        credentials: BTreeMap<String, String>,
+        state: &Arc<RunState>,
+        caller: Option<Py<PyAny>>,
+    ) -> PyResult<Option<RunFunctions>> {
+        let table = Arc::clone(&self.functions());
+        let sources = SourceProvider::prepare(table.sources(), credentials)?;
+        let is_empty = table.is_empty();
+        let functions = RunFunctions { table, sources, state: Arc::clone(state), caller: caller.map(Arc::new) };
+        Ok(if is_empty { None } else { Some(functions) })
     }
 }
 
@@ -232,6 +249,25 @@ impl SandboxCore {
         execute(py, completion, Some(Arc::clone(&state)), run, move |py, run| match run {
             Ok(run) => Ok(Py::new(py, run::conclude(py, run, &state)?)?.into_any()),
             Err(error) => Err(errors::run_rejected(py, &error)),
+        })
+    }
+
+    /// Finds mistakes in a script. `has_environment` is true if the script will have the table `env`.
+    fn check(
+        &self,
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        has_environment: bool,
+        completion: Option<Completion>,
+    ) -> PyResult<Py<PyAny>> {
+        let mut script = Script::new(source_text(source)?);
+        script.environment = has_environment.then(BTreeMap::new);
+        let functions = self.run_functions(BTreeMap::new(), &Arc::default(), None)?;
+        let check = check::check(self.engine(py)?, script, functions, self.io.is_some(), self.limits.clone());
+        execute(py, completion, None, check, |py, checked| {
+            let found = checked.map_err(|error| errors::check_rejected(py, &error))?;
+            let found = found.into_iter().map(|diagnostic| Py::new(py, diagnostic)).collect::<PyResult<Vec<_>>>()?;
+            Ok(found.into_pyobject(py)?.into_any().unbind())
         })
     }
 

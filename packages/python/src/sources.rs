@@ -5,6 +5,7 @@ use pyo3::{exceptions::PyValueError, prelude::*};
 use serde::de::DeserializeOwned;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use toolscript::{
+    engine::{Definitions, ScriptWords},
     functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse},
     sdk::{ApiOptions, McpServerOptions, Sdk, SdkBuilder, Secret, Session},
 };
@@ -140,5 +141,9 @@ impl SourceProvider {
 
     pub fn docs(&self, name: &str) -> Result<String, String> {
         self.provider().docs(name)
+    }
+
+    pub fn definitions(&self, words: &ScriptWords<'_>) -> Definitions {
+        self.provider().definitions(words)
     }
 }

@@ -64,7 +64,7 @@ def test_many_async_runs_without_growth() -> None:
     async def measure() -> None:
         await runs(500)
         before = resources()
-        await runs(RUNS // 5)
+        await runs(RUNS)
         memory, descriptors, threads = resources()
         assert memory - before[0] < MAX_GROWTH
         assert descriptors == before[1]

@@ -41,5 +41,5 @@ def test_the_example_of_the_repository(tmp_path: Path) -> None:
 
 
 def test_all_examples_are_found() -> None:
-    assert len(BLOCKS) == README.count("```python") == 6
-    assert sum(1 for _, output in BLOCKS if output) == 5
+    assert len(BLOCKS) == README.count("```python") == 7
+    assert sum(1 for _, output in BLOCKS if output) == 6

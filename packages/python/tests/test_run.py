@@ -103,6 +103,9 @@ def test_a_run_is_rejected() -> None:
     with pytest.raises(RunRejected) as raised:
         Sandbox().run("", arguments=["x" * (2 << 20)])
     assert raised.value.code == "arguments_too_large"
+    with pytest.raises(RunRejected, match="the environment values are [0-9]+ bytes; at most 262144 are allowed") as raised:
+        Sandbox().run("", env={"TEXT": "x" * (300 << 10)})
+    assert raised.value.code == "environment_too_large"
 
 
 def test_a_full_queue_rejects_runs() -> None:
@@ -127,6 +130,26 @@ def test_a_full_queue_rejects_runs() -> None:
     thread.join()
     assert cancellation.cancelled
     assert [error.kind for error in errors] == ["cancelled"]
+
+
+def test_run_exec_and_execute_share_the_concurrency(tmp_path: Path) -> None:
+    """A call from a script starts another run, which waits until it is cancelled. Without the limit, the full engine would reject it."""
+    box, cancelled = Sandbox(tmp_path, concurrency=1, engine=Engine(concurrency=1, queue_limit=0)), Cancellation()
+    cancelled.cancel()
+    outcomes: list[object] = []
+
+    @box.function
+    def nested() -> None:
+        with pytest.raises(ScriptError) as raised:
+            box.run("return 1", cancellation=cancelled)
+        outcomes.append(raised.value.kind)
+        outcomes.append(box.exec("return 1", cancellation=cancelled).exit_code)
+        outcomes.append(box.execute("luau -e 'return 1'", cancellation=cancelled).exit_code)
+
+    box.run("sdk.nested()")
+    assert box.exec("sdk.nested()").stderr == ""
+    assert box.execute("luau -e 'sdk.nested()'").stderr == ""
+    assert outcomes == ["cancelled", 130, 130] * 3
 
 
 def test_other_threads_run_while_a_script_runs() -> None:

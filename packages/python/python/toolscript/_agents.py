@@ -104,7 +104,7 @@ def _text(value: Any) -> Any:
 
 
 def has_directory(sandbox: Sandbox) -> bool:
-    """Tells whether a sandbox has a directory."""
+    """Returns whether a sandbox has a directory."""
     try:
         sandbox.list()
     except FileError as error:

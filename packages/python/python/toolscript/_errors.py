@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ._toolscript import Receipt, TouchedFile
+    from ._toolscript import Diagnostic, Receipt, TouchedFile
 
 
 class ToolscriptError(Exception):
@@ -21,8 +21,8 @@ class ScriptError(ToolscriptError):
     """
 
     kind: str
-    """``"syntax"``, ``"runtime"``, ``"result"``, ``"internal"``, or the reason of the stop: ``"fuel"``, ``"timeout"``, ``"memory"``,
-    ``"calls"`` or ``"cancelled"``."""
+    """``"syntax"``, ``"check"`` if mistakes were found before the run, ``"runtime"``, ``"result"``, ``"internal"``, or the reason of the
+    stop: ``"fuel"``, ``"timeout"``, ``"memory"``, ``"calls"`` or ``"cancelled"``."""
     message: str
     """The message, in one line."""
     line: int | None
@@ -37,6 +37,8 @@ class ScriptError(ToolscriptError):
     """The cost of the run."""
     truncated: list[str]
     """The parts that were truncated: ``"logs"``, ``"message"``, ``"traceback"``."""
+    diagnostics: list[Diagnostic]
+    """The mistakes that were found before the run. Empty for all kinds but ``"check"``."""
 
     def __init__(
         self,
@@ -49,6 +51,7 @@ class ScriptError(ToolscriptError):
         files_touched: Sequence[TouchedFile] = (),
         receipt: Receipt | None = None,
         truncated: Sequence[str] = (),
+        diagnostics: Sequence[Diagnostic] = (),
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -59,6 +62,7 @@ class ScriptError(ToolscriptError):
         self.files_touched = list(files_touched)
         self.receipt = receipt
         self.truncated = list(truncated)
+        self.diagnostics = list(diagnostics)
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}"
@@ -80,10 +84,11 @@ class FileError(ToolscriptError):
 
 
 class RunRejected(ToolscriptError):
-    """A run did not start."""
+    """A run did not start, or a script was not checked."""
 
     code: str
-    """``"script_too_large"``, ``"arguments_too_large"``, ``"invalid_limit"``, or ``"busy"`` if too many runs wait."""
+    """``"script_too_large"``, ``"arguments_too_large"``, ``"environment_too_large"``, ``"invalid_limit"``, ``"busy"`` if too many runs
+    wait, or ``"not_checked"`` if ``check`` needs too much time or memory."""
 
     def __init__(self, message: str, *, code: str = "busy") -> None:
         super().__init__(message)

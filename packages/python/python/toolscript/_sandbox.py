@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         BinaryFile,
         Cancellation,
         DeleteResult,
+        Diagnostic,
         EditResult,
         Engine,
         Execution,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     Path = str | os.PathLike[str]
     # `Sandbox.list` hides the name in the class.
     List = list
+    CheckMode = Literal["off", "errors", "warn"]
     OnPrint = Callable[[str], object]
     OnProgress = Callable[[float, float | None, str | None], object]
 
@@ -50,7 +52,9 @@ def _argument(argument: str | int | float) -> str:
 class _RunOptions:
     """The options of a run, as the extension module reads them."""
 
-    __slots__ = ("arguments", "caller", "cancellation", "credentials", "env", "limits", "on_print", "on_progress", "seed", "timeout")
+    __slots__ = (
+        "arguments", "caller", "cancellation", "check", "credentials", "env", "limits", "on_print", "on_progress", "seed", "timeout"
+    )
 
     def __init__(
         self,
@@ -64,6 +68,7 @@ class _RunOptions:
         env: Mapping[str, str] | None,
         cancellation: Cancellation | None,
         caller: Any,
+        check: CheckMode = "off",
     ) -> None:
         if isinstance(arguments, str):
             raise TypeError("arguments must be a list of strings, not a string")
@@ -77,6 +82,7 @@ class _RunOptions:
         self.env = None if env is None else dict(env)
         self.cancellation = cancellation
         self.caller = caller
+        self.check = check
 
 
 class Sandbox:
@@ -187,6 +193,7 @@ class Sandbox:
         credentials: Mapping[str, str] | None = None,
         env: Mapping[str, str] | None = None,
         cancellation: Cancellation | None = None,
+        check: CheckMode = "off",
     ) -> Run:
         """Runs a script and waits for it.
 
@@ -203,10 +210,12 @@ class Sandbox:
         :param credentials: credentials for this run, by the name of their API or MCP server.
         :param env: the values of the read-only table ``env`` in the script. The environment of the process is never visible to a script.
         :param cancellation: stops the run when another thread calls its ``cancel``.
-        :raises ScriptError: if the script fails, or a limit stops it.
+        :param check: ``"errors"`` checks the script first, as ``check`` does, and does not run it if it has an error. ``"warn"`` runs it, and
+            ``diagnostics`` of the result has the errors. ``"off"`` does not check it.
+        :raises ScriptError: if the script fails, if a limit stops it, or if the check finds an error.
         :raises RunRejected: if the run does not start.
         """
-        options = _RunOptions(arguments, limits, timeout, on_print, on_progress, seed, credentials, env, cancellation, None)
+        options = _RunOptions(arguments, limits, timeout, on_print, on_progress, seed, credentials, env, cancellation, None, check)
         return self._core.run(script, options, None)
 
     async def arun(
@@ -222,6 +231,7 @@ class Sandbox:
         credentials: Mapping[str, str] | None = None,
         env: Mapping[str, str] | None = None,
         cancellation: Cancellation | None = None,
+        check: CheckMode = "off",
     ) -> Run:
         """Runs a script without blocking the event loop; see ``run``.
 
@@ -231,11 +241,27 @@ class Sandbox:
 
         def start(listener: Listener, completion: Completion, caller: Caller) -> Job:
             options = _RunOptions(
-                arguments, limits, timeout, listener.on_print, listener.on_progress, seed, credentials, env, cancellation, caller
+                arguments, limits, timeout, listener.on_print, listener.on_progress, seed, credentials, env, cancellation, caller, check
             )
             return self._core.run(script, options, completion)
 
         return await _start(start, on_print, on_progress)
+
+    def check(self, script: str | bytes, *, env: Mapping[str, str] | None = None) -> List[Diagnostic]:
+        """Finds mistakes in a script without running it.
+
+        Unknown globals, functions and members of libraries are mistakes, and so are wrong literals in arguments of functions of an API or an
+        MCP server. The parameters of Python functions are not checked. A syntax error is reported alone.
+
+        :param env: the values of ``env`` that the script will have. Only a script that will have them can read ``env``.
+        :raises RunRejected: if the script was not checked.
+        """
+        return self._core.check(script, env is not None, None)
+
+    async def acheck(self, script: str | bytes, *, env: Mapping[str, str] | None = None) -> List[Diagnostic]:
+        """Async variant of ``check``."""
+        completion = _completion()
+        return await completion.wait(self._core.check(script, env is not None, completion))
 
     def exec(
         self,

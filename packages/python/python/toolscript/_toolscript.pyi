@@ -3,6 +3,33 @@
 from collections.abc import Mapping
 from typing import Any, Literal, final
 
+__all__ = [
+    "BinaryFile",
+    "Cancellation",
+    "DeleteResult",
+    "Diagnostic",
+    "EditResult",
+    "Engine",
+    "Execution",
+    "FileInfo",
+    "FunctionSource",
+    "GlobResult",
+    "GrepMatch",
+    "GrepResult",
+    "Limits",
+    "Receipt",
+    "Run",
+    "SandboxCore",
+    "TextPage",
+    "TouchedFile",
+    "WriteResult",
+    "__version__",
+    "connect_mcp_server",
+    "load_openapi",
+    "main",
+    "stop_calls",
+]
+
 __version__: str
 
 def stop_calls() -> None: ...
@@ -94,6 +121,24 @@ class Run:
     def truncated(self) -> list[str]: ...
     @property
     def replaced(self) -> list[str]: ...
+    @property
+    def diagnostics(self) -> list[Diagnostic]: ...
+
+@final
+class Diagnostic:
+    """A mistake that was found before a script ran."""
+
+    @property
+    def severity(self) -> Literal["error", "note"]: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def length(self) -> int: ...
+    @property
+    def message(self) -> str: ...
+    def __hash__(self) -> int: ...
 
 @final
 class Execution:
@@ -275,6 +320,7 @@ class GrepResult:
     @property
     def skipped(self) -> int: ...
 
+@final
 class SandboxCore:
     """The part of ``Sandbox`` that is written in Rust.
 
@@ -300,6 +346,7 @@ class SandboxCore:
     def add_function(self, function: Any) -> None: ...
     def add_source(self, source: FunctionSource) -> None: ...
     def run(self, source: str | bytes, options: Any, completion: Any) -> Any: ...
+    def check(self, source: str | bytes, has_environment: bool, completion: Any) -> Any: ...
     def exec(
         self, source: str | bytes, is_command: bool, working_directory: str | None, options: Any, completion: Any
     ) -> Any: ...

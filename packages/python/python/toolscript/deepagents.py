@@ -16,8 +16,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from . import _agents
+from ._errors import FileError
 from ._sandbox import Sandbox
-from ._toolscript import GlobResult, GrepResult
+from ._toolscript import EditResult, GlobResult, GrepResult
 
 try:
     from deepagents.backends import protocol
@@ -62,16 +63,14 @@ class ToolscriptBackend(protocol.SandboxBackendProtocol):
         return await convert.aattempt(path, self.sandbox.alist, convert.listing, protocol.LsResult)
 
     def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> protocol.ReadResult:
-        if int(limit) <= 0:
-            return convert.no_lines()
-        read = partial(self.sandbox.read, offset=max(int(offset), 0) + 1, limit=int(limit))
-        return convert.attempt(file_path, read, convert.contents, protocol.ReadResult)
+        first, lines = convert.page(offset, limit)
+        read = partial(self.sandbox.read, offset=first, limit=lines)
+        return convert.attempt(file_path, read, partial(convert.contents, limit), protocol.ReadResult)
 
     async def aread(self, file_path: str, offset: int = 0, limit: int = 2000) -> protocol.ReadResult:
-        if int(limit) <= 0:
-            return convert.no_lines()
-        read = partial(self.sandbox.aread, offset=max(int(offset), 0) + 1, limit=int(limit))
-        return await convert.aattempt(file_path, read, convert.contents, protocol.ReadResult)
+        first, lines = convert.page(offset, limit)
+        read = partial(self.sandbox.aread, offset=first, limit=lines)
+        return await convert.aattempt(file_path, read, partial(convert.contents, limit), protocol.ReadResult)
 
     def write(self, file_path: str, content: str) -> protocol.WriteResult:
         write = partial(self.sandbox.write, contents=content, mode="overwrite")
@@ -82,11 +81,29 @@ class ToolscriptBackend(protocol.SandboxBackendProtocol):
         return await convert.aattempt(file_path, write, lambda path, _: protocol.WriteResult(path=path), protocol.WriteResult)
 
     def edit(self, file_path: str, old_string: str, new_string: str, replace_all: bool = False) -> protocol.EditResult:
-        edit = partial(self.sandbox.edit, old=old_string, new=new_string, all=replace_all)
+        def edit(path: str) -> EditResult:
+            *others, last = convert.edit_texts(old_string, new_string)
+            for old, new in others:
+                try:
+                    return self.sandbox.edit(path, old, new, all=replace_all)
+                except FileError as error:
+                    if not convert.is_not_found(error):
+                        raise
+            return self.sandbox.edit(path, *last, all=replace_all)
+
         return convert.attempt(file_path, edit, lambda path, done: protocol.EditResult(path=path, occurrences=done.count), protocol.EditResult)
 
     async def aedit(self, file_path: str, old_string: str, new_string: str, replace_all: bool = False) -> protocol.EditResult:
-        edit = partial(self.sandbox.aedit, old=old_string, new=new_string, all=replace_all)
+        async def edit(path: str) -> EditResult:
+            *others, last = convert.edit_texts(old_string, new_string)
+            for old, new in others:
+                try:
+                    return await self.sandbox.aedit(path, old, new, all=replace_all)
+                except FileError as error:
+                    if not convert.is_not_found(error):
+                        raise
+            return await self.sandbox.aedit(path, *last, all=replace_all)
+
         return await convert.aattempt(file_path, edit, lambda path, done: protocol.EditResult(path=path, occurrences=done.count), protocol.EditResult)
 
     def delete(self, file_path: str) -> protocol.DeleteResult:

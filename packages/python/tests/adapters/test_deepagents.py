@@ -7,7 +7,8 @@ import base64
 from pathlib import Path
 
 import pytest
-from deepagents import create_deep_agent
+from deepagents import FilesystemPermission, create_deep_agent
+from deepagents.backends import CompositeBackend, StateBackend
 from deepagents.backends.protocol import (
     DeleteResult,
     EditResult,
@@ -67,13 +68,38 @@ def test_pages_of_a_file(backend: ToolscriptBackend) -> None:
     assert (page.start_line, page.end_line, page.total_lines, page.next_offset) == (2, 2, 3, 2)
     assert backend.read("/a.txt", offset=2).next_offset is None
     assert backend.read("/a.txt", offset=-5, limit=1).start_line == 1
-    assert backend.read("/a.txt", limit=0) == ReadResult(file_data={"content": "", "encoding": "utf-8"}, no_lines_requested=True)
-    assert backend.read("/a.txt", offset=3).error == "Error: a.txt: the offset is past the end; the file has 3 lines"
+    assert backend.read("/a.txt", offset=3).error == "a.txt: the offset is past the end; the file has 3 lines"
     backend.write("/empty.txt", "")
     assert backend.read("/empty.txt") == ReadResult(file_data={"content": "", "encoding": "utf-8"})
-    assert backend.read("/missing.txt") == ReadResult(error="Error: File '/missing.txt' not found")
+    assert backend.read("/missing.txt") == ReadResult(error="File '/missing.txt' not found")
     backend.upload_files([("/a.bin", b"\0\xff")])
     assert backend.read("/a.bin") == ReadResult(file_data={"content": base64.b64encode(b"\0\xff").decode(), "encoding": "base64"})
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_read_of_no_lines_still_reports_what_the_file_is(backend: ToolscriptBackend, limit: int) -> None:
+    backend.upload_files([("/a.txt", b"1\n2\n"), ("/empty.txt", b""), ("/a.bin", b"\0\xff")])
+    assert backend.read("/a.txt", limit=limit) == ReadResult(file_data={"content": "", "encoding": "utf-8"}, no_lines_requested=True)
+    assert backend.read("/a.txt", offset=9, limit=limit).no_lines_requested
+    for path in ("/missing.txt", "/a.bin", "/empty.txt", "/"):
+        assert backend.read(path, limit=limit) == backend.read(path)
+
+
+def test_all_line_endings_are_read_and_edited_alike(backend: ToolscriptBackend) -> None:
+    backend.upload_files([("/windows.txt", b"1\r\n2\r\n3\r\n"), ("/mixed.txt", b"1\n2\r\n3\r\n"), ("/unix.txt", b"1\n2\n3\n")])
+    for path in ("/windows.txt", "/mixed.txt", "/unix.txt"):
+        page = backend.read(path)
+        assert page.file_data == {"content": "1\n2\n3", "encoding": "utf-8"}
+        for old, new in (("2\n3\n", "two\n3\n"), ("two\r\n3\r\n", "2\r\n3\r\n"), ("2\n3\n", "two\n3\n")):
+            assert backend.edit(path, old, new) == EditResult(path=path, occurrences=1)
+    assert [response.content for response in backend.download_files(["/windows.txt", "/mixed.txt", "/unix.txt"])] == [
+        b"1\r\ntwo\r\n3\r\n",
+        b"1\ntwo\r\n3\r\n",
+        b"1\ntwo\n3\n",
+    ]
+    assert backend.edit("/unix.txt", "4\r\n", "5").error == "Error: String not found in file: unix.txt: the text to replace is not in the file"
+    found = backend.grep("two", path="/windows.txt", context_lines=1).matches
+    assert found == [{"path": "/windows.txt", "line": 2, "text": "two", "context_before": [{"line": 1, "text": "1"}], "context_after": [{"line": 3, "text": "3"}]}]
 
 
 def test_edits(backend: ToolscriptBackend) -> None:
@@ -100,7 +126,41 @@ def test_ls(backend: ToolscriptBackend) -> None:
     (entry,) = backend.ls("/a/").entries or []
     assert (entry["path"], entry["is_dir"], entry["size"]) == ("/a/b.txt", False, 3)
     assert entry["modified_at"].endswith("+00:00")
-    assert backend.ls("/missing").error == "Error: File '/missing' not found"
+    assert backend.ls("/missing") == LsResult(error="Path '/missing': path_not_found")
+    assert backend.ls("/a/b.txt") == LsResult(error="Path '/a/b.txt': not_a_directory")
+    assert backend.ls("/.env") == LsResult(error="Path '/.env': permission_denied")
+    assert backend.ls("a") == LsResult(error="a: the path must begin with /")
+
+
+def test_permissions_of_an_agent_distinguish_files_from_directories(backend: ToolscriptBackend) -> None:
+    """A rule for the files in a directory must not prevent the deletion of a file, which contains none."""
+    backend.write("/plan.txt", "x")
+    backend.write("/plans/secret.txt", "x")
+    model = scripted(tool_call("delete", file_path="/box/plan.txt"), tool_call("delete", file_path="/box/plans"))
+    rules = [FilesystemPermission(operations=["write"], paths=["/box/*/secret.txt"], mode="deny")]
+    # deepagents accepts no rules for a backend that can execute commands, unless it has a part of the paths only.
+    routed = CompositeBackend(default=StateBackend(), routes={"/box/": backend})
+    agent = create_deep_agent(model, backend=routed, permissions=rules)
+    deleted, denied = tool_texts(agent.invoke({"messages": [HumanMessage("Go.")]}))
+    assert (deleted, paths(backend.ls("/"))) == ("Deleted /box/plan.txt", ["/plans"])
+    assert "denied" in denied
+
+
+def test_errors_have_one_prefix_for_a_model(backend: ToolscriptBackend) -> None:
+    backend.write("/a.txt", "x")
+    calls = [
+        tool_call("ls", path="/missing"),
+        tool_call("read_file", file_path="/missing"),
+        tool_call("edit_file", file_path="/a.txt", old_string="y", new_string="z"),
+        tool_call("read_file", file_path="/a.txt", offset=5),
+    ]
+    answer = create_deep_agent(scripted(*calls), backend=backend).invoke({"messages": [HumanMessage("Go.")]})
+    assert tool_texts(answer) == [
+        "Error: Path '/missing': path_not_found",
+        "Error: File '/missing' not found",
+        "Error: String not found in file: a.txt: the text to replace is not in the file",
+        "Error: a.txt: the offset is past the end; the file has 1 line",
+    ]
 
 
 def test_glob_follows_the_protocol(backend: ToolscriptBackend) -> None:
@@ -117,7 +177,8 @@ def test_glob_follows_the_protocol(backend: ToolscriptBackend) -> None:
     assert paths(backend.glob("{top,main}.py")) == ["/src/app/main.py", "/top.py"]
     assert paths(backend.glob("?[!x]p.py")) == ["/top.py"]
     assert backend.glob("*", path="/missing") == GlobResult(matches=[])
-    assert backend.glob("../*") == GlobResult(error="Error: path cannot contain '..' traversal")
+    assert backend.glob("../*") == GlobResult(error="path cannot contain '..' traversal")
+    assert backend.glob("*.py/") == backend.glob("src/") == GlobResult(matches=[])
 
 
 def test_grep_with_context_and_a_maximum(backend: ToolscriptBackend) -> None:

@@ -1,7 +1,29 @@
 """The standard tests of deepagents for sandboxes, which the package langchain-tests has, with ``ToolscriptBackend``.
 
 The tests that do not apply are listed with the reason. They are executed, and must fail, so that the lists stay complete. The async tests
-need ``-o asyncio_mode=auto``. The distribution of deepagents itself contains no tests.
+need ``-o asyncio_mode=auto``.
+
+The distribution of deepagents itself contains no tests. Its repository has some, in ``libs/deepagents/tests/unit_tests/backends``. Those of
+version 0.7.8 were run once with deepagents 0.7.32 and ``ToolscriptBackend`` in place of the backend under test, without protected names. They
+are not copied here; ``test_deepagents`` has tests for the defects that they found. The modules are ``test_composite_backend``,
+``test_filesystem_backend``, ``test_state_backend`` and ``test_store_backend``, each with its ``_async`` variant, ``test_file_format``,
+``test_glob_semantics`` and ``test_local_shell_backend``. Of the 446 tests that use a backend, 282 pass. The others do not apply:
+
+- 86 test private methods, patched functions or attributes of the class that was replaced, such as its calls of ripgrep.
+- 28 examine the store or the state of LangGraph.
+- 14 need a POSIX shell, or expect that the backend has no ``execute``.
+- 14 expect that directories in a listing end with a slash. Those of ``BaseSandbox`` do not.
+- 5 use relative paths, which the protocol does not allow.
+- 4 expect details of ``FilesystemBackend`` that ``BaseSandbox`` does not have: the last newline in the contents and a hint about it (3), and
+  that an edit drops ``\\r`` from the new text (1).
+- 4 expect other wordings of errors (3), or an empty listing for a directory that does not exist (1).
+- 2 need operations on symlinks.
+- 2 expect the reminder about empty files in the contents. The middleware adds it.
+- 2 expect that the extension decides whether a file is text. Here, its contents do.
+- 1 asks for more than 100 lines of context.
+- 2 are expected to fail in deepagents, too.
+
+The other modules test classes and helpers of deepagents only.
 """
 
 from __future__ import annotations
