@@ -20,7 +20,7 @@ import type {
   WriteResult,
 } from "deepagents";
 import { FileError } from "./errors.js";
-import type { FileInfo } from "./files.js";
+import type { FileInfo, ReadOptions } from "./files.js";
 import { Sandbox, type SandboxOptions } from "./sandbox.js";
 
 /** The number of lines that a page has if the caller names none. */
@@ -84,7 +84,7 @@ class Backend {
 
   protected async matches(pattern: string, path?: string | null, glob?: string | null, maxMatches?: number | null) {
     const relativeGlob = glob?.startsWith("/") ? `.${glob}` : (glob ?? undefined);
-    const options = { path: inner(path ?? "/"), glob: relativeGlob, maxMatches: maxMatches ?? undefined };
+    const options = { path: inner(path ?? "/"), glob: relativeGlob, hidden: true, maxMatches: maxMatches ?? undefined };
     const found = await this.sandbox.grep(pattern, options);
     const matches = found.matches.map(({ name, line, text }): GrepMatch => ({ path: `/${name}`, line, text }));
     return { matches, truncated: found.truncated };
@@ -92,7 +92,8 @@ class Backend {
 
   protected async find(pattern: string, path: string) {
     const relative = pattern.startsWith("/") ? pattern.slice(1) : pattern.includes("/") ? pattern : `**/${pattern}`;
-    const found = await this.sandbox.glob(relative, { path: inner(path), filesOnly: true });
+    // Wildcards match names that begin with a dot, as in the other backends of the package.
+    const found = await this.sandbox.glob(relative, { path: inner(path), hidden: true, filesOnly: true });
     return { files: found.entries.map((entry) => backendFileInfo(entry, "/")), truncated: found.truncated };
   }
 
@@ -122,7 +123,7 @@ export class ToolscriptBackend extends Backend implements SandboxBackendProtocol
   /** Reads lines of a text file after skipping `offset` lines, or all bytes of another file. */
   read(filePath: string, offset = 0, limit = DEFAULT_LIMIT): Promise<ReadResult> {
     return orError(async () => {
-      const page = await this.sandbox.read(inner(filePath), { offset: offset + 1, limit });
+      const page = await this.sandbox.read(inner(filePath), lineRange(offset, limit));
       if (page.type !== "text") return { content: page.data, mimeType: page.mimeType ?? "application/octet-stream" };
       const { text, firstLine, lines, totalLines, nextLine } = page;
       const range = lines === 0 ? {} : { startLine: firstLine, endLine: firstLine + lines - 1 };
@@ -178,7 +179,7 @@ export class ToolscriptBackendV1 extends Backend implements SandboxBackendProtoc
   /** Reads lines of a text file, each with its number in front. An error is returned as text. */
   async read(filePath: string, offset = 0, limit = 2000): Promise<string> {
     try {
-      const page = await this.sandbox.read(inner(filePath), { offset: offset + 1, limit });
+      const page = await this.sandbox.read(inner(filePath), lineRange(offset, limit));
       return page.type === "text" ? page.numbered : `Error: ${filePath}: not a text file`;
     } catch (error) {
       return `Error: ${messageOf(error)}`;
@@ -214,6 +215,15 @@ export class ToolscriptBackendV1 extends Backend implements SandboxBackendProtoc
 /** Converts a path of a backend to one of the sandbox. A second slash stays, and is rejected. */
 function inner(path: string): string {
   return path === "/" ? "~" : path.startsWith("/") ? `~${path}` : path;
+}
+
+/** The largest number of lines in a range. */
+const MAX_LINES = 2 ** 32;
+
+/** Converts a range of lines of the protocol. Models also pass negative numbers and fractions. */
+function lineRange(offset: number, limit: number): ReadOptions {
+  const lines = (value: number) => Math.min(Math.max(Math.trunc(value) || 0, 0), MAX_LINES);
+  return { offset: lines(offset) + 1, limit: lines(limit) };
 }
 
 function backendFileInfo({ name, kind, bytes, modified }: FileInfo, directory: string): BackendFileInfo {

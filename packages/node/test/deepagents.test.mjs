@@ -47,6 +47,27 @@ test("the operations of the current protocol", async () => {
   assert.deepEqual(await backend.delete("/u.bin"), { path: "/u.bin", filesUpdate: null });
 });
 
+test("searches find names that begin with a dot", async () => {
+  const hidden = await ToolscriptBackend.open(join(directory, "hidden"));
+  await hidden.write("/.data/.settings", "needle\n");
+  assert.deepEqual((await hidden.grep("needle")).matches.map((match) => match.path), ["/.data/.settings"]);
+  assert.deepEqual((await hidden.glob("**/*")).files.map((file) => file.path), ["/.data/.settings"]);
+  const first = await ToolscriptBackendV1.open(join(directory, "hidden"));
+  assert.deepEqual(await first.grepRaw("needle"), [{ path: "/.data/.settings", line: 1, text: "needle" }]);
+  assert.deepEqual((await first.globInfo(".data/*")).map((file) => file.path), ["/.data/.settings"]);
+});
+
+test("a range of lines can have any numbers", async () => {
+  await backend.write("/range.txt", "one\ntwo\nthree");
+  assert.equal((await backend.read("/range.txt", -5)).content, "one\ntwo\nthree");
+  assert.equal((await backend.read("/range.txt", -1, 1)).startLine, 1);
+  assert.equal((await backend.read("/range.txt", 1.5, 1.5)).startLine, 2);
+  assert.equal((await backend.read("/range.txt", Number.NaN, Infinity)).totalLines, 3);
+  assert.equal((await backend.read("/range.txt", 0, -1)).content, "");
+  const first = await ToolscriptBackendV1.open(join(directory, "v2"));
+  assert.equal(await first.read("/range.txt", -5, 1), "     1\tone\n");
+});
+
 test("commands run scripts with functions and absolute paths", async () => {
   await backend.write("/main.luau", "return sdk.double(...)");
   assert.deepEqual(await backend.execute("luau /main.luau 21"), { output: "42\n", exitCode: 0, truncated: false });
