@@ -184,6 +184,19 @@ export class Sandbox {
   }
 
   /**
+   * Returns a description of scripts for a model: the language, the functions that there are now, the files and the limits.
+   *
+   * `limits` are those of the runs, if they differ from the limits of the sandbox.
+   */
+  description({ limits = {} }: { limits?: Limits } = {}): string {
+    try {
+      return this.#native.description(JSON.stringify(limitsToJson(limits)));
+    } catch (error) {
+      throw nativeError(error);
+    }
+  }
+
+  /**
    * Runs a script. Rejects with a `ScriptError` if the script fails or a limit stops it, and with `RunRejected` if the run does not start.
    *
    * @param script Luau source text.

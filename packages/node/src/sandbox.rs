@@ -5,9 +5,9 @@ use crate::{
     errors::Failure,
     events::{Bridge, Events, Output},
     execution,
-    functions::{FunctionTable, RunFunctions, ScriptFunction, function_table},
+    functions::{FunctionTable, RunFunctions, ScriptFunction, function_table, summaries},
     listener::EventListener,
-    options::{self, RunArguments, SandboxOptions},
+    options::{self, LimitOptions, RunArguments, SandboxOptions},
     sources::{NativeSource, SourceProvider},
 };
 use napi::{
@@ -21,6 +21,7 @@ use toolscript::{
     engine::{IoErrorMode, IoOptions, Listener, RunQuota},
     files::DirectoryError,
     functions::FunctionProvider,
+    mcp::script_description,
     sandbox::ExecOptions,
     sdk::Sdk,
 };
@@ -97,6 +98,16 @@ impl NativeSandbox {
     pub fn describe(&self) -> napi::Result<Vec<String>> {
         let sandbox = self.core()?.sandbox.as_ref();
         Ok(sandbox.map_or_else(Vec::new, |sandbox| vec![sandbox.id().to_owned(), sandbox.working_directory().to_owned()]))
+    }
+
+    /// Describes scripts for a model: the language, the functions, the files and the limits, some of which can be given.
+    #[napi]
+    pub fn description(&self, limits: String) -> napi::Result<String> {
+        let limits: LimitOptions = options::parse(&limits)?;
+        let limits = limits.apply(self.limits.clone()).map_err(invalid)?;
+        let FunctionSet { table, sources } = self.functions().clone();
+        let sdks: Vec<&Sdk> = sources.iter().map(|sdk| &**sdk).collect();
+        Ok(script_description(&limits, self.core()?.io.as_ref(), &sdks, &summaries(&table)))
     }
 
     /// Starts a run.
