@@ -16,9 +16,6 @@ use super::{
 use crate::engine::{Definitions, FunctionNames, ScriptWords};
 use std::fmt::Write as _;
 
-/// The size of the types in bytes. With more, a check would take too long, and only names are checked.
-const MAX_TYPES: usize = 256 << 10;
-
 /// The levels of types that refer to each other. A type beyond is `any`. Specifications often connect all of their types.
 const MAX_LEVELS: usize = 5;
 
@@ -92,7 +89,7 @@ impl Sdk {
             declaration.add(&catalogue, &server.name, &functions);
         }
         let Declaration { types, members, short_names, aliases } = declaration;
-        if types.len() + members.len() + short_names.len() > MAX_TYPES {
+        if types.len() + members.len() + short_names.len() > Definitions::MAX_TYPES {
             return Definitions::of_names(names);
         }
         let types = format!("{types}declare sdk: {{\n{BUILT_IN_MEMBERS}{members}{short_names}}}\n");

@@ -3,10 +3,11 @@
 use super::{api, check, found};
 use crate::support::{engine, outcome};
 use serde_json::json;
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 use toolscript::{
     Engine, RunOptions, Script,
-    engine::{CheckMode, Definitions, NotChecked},
+    engine::{CheckMode, Definitions, FunctionNames, NotChecked},
+    sdk::Sdk,
 };
 
 #[tokio::test]
@@ -220,6 +221,28 @@ async fn what_a_script_does_not_have_is_unknown() {
     assert_eq!(messages.iter().map(|message| message.split(" (did").next().expect("a part")).collect::<Vec<_>>(), hints);
     let with_environment = Script::new("return env.HOME").with_environment([("HOME", "x")]);
     assert_eq!(engine().check(&with_environment, &Definitions::default()).await, Ok(Vec::new()));
+}
+
+#[tokio::test]
+async fn definitions_of_several_providers_are_merged() {
+    let (closed, shop) = (api("closed", "tests/check/closed.yaml").await, api("shop", "examples/shop.yaml").await);
+    let script = Script::new("sdk.mine(1) sdk.get_pet{} sdk.closed.get_order{} sdk.shop.get_pet{} sdk.shop.get_cat{}");
+    let of = |sdk: &Arc<Sdk>| Definitions::for_script(&script, Some(sdk));
+    let own = || Definitions::of_names(FunctionNames::new(["get_pet", "mine"], []));
+    let messages = async |definitions: Definitions| {
+        let found = engine().check(&script, &definitions).await.expect("it is checked");
+        found.into_iter().map(|mistake| mistake.message.split(';').next().expect("a part").to_owned()).collect::<Vec<_>>()
+    };
+    // The function `get_pet` hides the short name of the operation.
+    let expected = [
+        "closed.get_order: the parameter 'order_id' is missing",
+        "shop.get_pet: the parameter 'pet_id' is missing",
+        "there is no function 'shop.get_cat'",
+    ];
+    assert_eq!(messages(own().merge(of(&closed)).merge(of(&shop))).await, expected);
+    assert_eq!(messages(of(&closed).merge(own()).merge(of(&shop))).await, expected);
+    // Types of the same name may differ, so only names are checked.
+    assert_eq!(messages(own().merge(of(&closed)).merge(of(&shop)).merge(of(&shop))).await, ["there is no function 'shop.get_cat'"]);
 }
 
 #[tokio::test]
