@@ -1,6 +1,7 @@
 /** `toolscript/ai`: a tool for the Vercel AI SDK. */
 
 import { jsonSchema, tool, type Tool } from "ai";
+import type { CheckMode, Diagnostic } from "./check.js";
 import { RunRejected, ScriptError } from "./errors.js";
 import type { Limits } from "./limits.js";
 import type { TouchedFile } from "./run.js";
@@ -20,9 +21,11 @@ export interface ScriptInput {
 /** The output of the tool, with the names that its description has. It has `result` or `error`. */
 export interface ScriptOutput {
   result?: unknown;
-  error?: { kind: string; message: string; traceback?: string };
+  error?: { kind: string; message: string; traceback?: string; diagnostics?: Diagnostic[] };
   logs: string[];
   files_touched: TouchedFile[];
+  /** The errors that were found before the run, with `check: "warn"`. */
+  diagnostics?: Diagnostic[];
   /** The parts that were shortened for the model. */
   truncated?: string[];
 }
@@ -33,6 +36,8 @@ export interface ScriptToolOptions {
   instructions?: string;
   /** Limits of each run. The others are those of the sandbox. */
   limits?: Limits;
+  /** Looks for mistakes before each run; `"off"` by default. */
+  check?: CheckMode;
   /** Called with each line that a script prints. */
   onPrint?: (line: string) => void;
 }
@@ -42,7 +47,7 @@ export interface ScriptToolOptions {
  *
  * Its description lists the functions that the sandbox has now. Create the tool after you have added all functions.
  */
-export function scriptTool(sandbox: Sandbox, { instructions, limits, onPrint }: ScriptToolOptions = {}): Tool<ScriptInput, ScriptOutput> {
+export function scriptTool(sandbox: Sandbox, { instructions, limits, check, onPrint }: ScriptToolOptions = {}): Tool<ScriptInput, ScriptOutput> {
   const description = sandbox.description({ limits });
   return tool({
     description: instructions === undefined ? description : `${description}\n\n${instructions}`,
@@ -57,13 +62,15 @@ export function scriptTool(sandbox: Sandbox, { instructions, limits, onPrint }: 
     }),
     async execute({ script, arguments: values }: ScriptInput, { abortSignal }): Promise<ScriptOutput> {
       try {
-        const run = await sandbox.run(script, { arguments: values, limits, onPrint, signal: abortSignal });
-        return shorten({ result: run.result, logs: run.logs, files_touched: run.filesTouched }, run.truncated);
+        const run = await sandbox.run(script, { arguments: values, limits, check, onPrint, signal: abortSignal });
+        const found = run.diagnostics.length === 0 ? {} : { diagnostics: run.diagnostics };
+        return shorten({ result: run.result, logs: run.logs, files_touched: run.filesTouched, ...found }, run.truncated);
       } catch (error) {
         if (error instanceof RunRejected) return { error: { kind: error.code, message: error.message }, logs: [], files_touched: [] };
         if (!(error instanceof ScriptError) || error.kind === "cancelled") throw error;
-        const { kind, message, traceback, logs, filesTouched, truncated } = error;
-        return shorten({ error: { kind, message, ...(traceback === undefined ? {} : { traceback }) }, logs, files_touched: filesTouched }, truncated);
+        const { kind, message, traceback, diagnostics, logs, filesTouched, truncated } = error;
+        const details = { ...(traceback === undefined ? {} : { traceback }), ...(diagnostics.length === 0 ? {} : { diagnostics }) };
+        return shorten({ error: { kind, message, ...details }, logs, files_touched: filesTouched }, truncated);
       }
     },
   });

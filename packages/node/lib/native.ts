@@ -26,6 +26,7 @@ export interface NativeSandbox {
   addSource(source: NativeSource): void;
   describe(): string[];
   description(limits: string): string;
+  check(operation: number, source: string | Buffer, options: string): void;
   run(operation: number, source: string | Buffer, options: string): void;
   execute(operation: number, command: string, isScript: boolean, options: string): void;
   read(operation: number, path: string, offset: number, limit?: number): void;

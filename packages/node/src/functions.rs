@@ -11,6 +11,7 @@ use std::{
     sync::Arc,
 };
 use toolscript::{
+    engine::{Definitions, FunctionNames, ScriptWords},
     functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse, FunctionValue},
     sdk::Sdk,
 };
@@ -132,6 +133,14 @@ impl RunFunctions {
 }
 
 impl FunctionProvider for RunFunctions {
+    /// Returns the definitions of the sources, and the names of the JavaScript functions, whose parameters are not known.
+    fn definitions(&self, words: &ScriptWords<'_>) -> Definitions {
+        let names = FunctionNames::new(self.table.keys().map(String::as_str), []);
+        let own = (!self.table.is_empty()).then(|| Definitions::of_names(names));
+        let sources = self.sources.iter().map(|source| source.definitions(words));
+        own.into_iter().chain(sources).reduce(Definitions::merge).unwrap_or_default()
+    }
+
     fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.table.keys().cloned().collect();
         if !self.sources.is_empty() {

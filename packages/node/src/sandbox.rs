@@ -1,13 +1,14 @@
 //! `NativeSandbox`: an engine, a directory and functions. `lib/sandbox.ts` documents the methods.
 
 use crate::{
+    check,
     engine::{NativeEngine, default_engine},
     errors::Failure,
     events::{Bridge, Events, Output},
     execution,
     functions::{FunctionTable, RunFunctions, ScriptFunction, function_table, summaries},
     listener::EventListener,
-    options::{self, LimitOptions, RunArguments, SandboxOptions},
+    options::{self, CheckArguments, LimitOptions, RunArguments, SandboxOptions},
     sources::{NativeSource, SourceProvider},
 };
 use napi::{
@@ -15,7 +16,10 @@ use napi::{
     bindgen_prelude::{Buffer, Either},
 };
 use napi_derive::napi;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
 use toolscript::{
     CancellationToken, EngineBuilder, Files, Limits, RunOptions, Script,
     engine::{IoErrorMode, IoOptions, Listener, RunQuota},
@@ -110,6 +114,20 @@ impl NativeSandbox {
         Ok(script_description(&limits, self.core()?.io.as_ref(), &sdks, &summaries(&table)))
     }
 
+    /// Starts to look for mistakes in a script without running it.
+    #[napi]
+    pub fn check(&self, operation: u32, source: Either<String, Buffer>, options: String) -> napi::Result<()> {
+        let options: CheckArguments = options::parse(&options)?;
+        let core = self.core()?;
+        let (engine, has_io, limits) = (core.engine.clone(), core.io.is_some(), self.limits.clone());
+        let functions = self.run_functions(operation, BTreeMap::new())?;
+        let mut script = Script::new(bytes(source));
+        script.environment = options.env;
+        self.events.spawn(operation, |cancellation| async move {
+            Output::json(&check::check(engine, script, functions.as_deref(), has_io, limits, cancellation).await?)
+        })
+    }
+
     /// Starts a run.
     #[napi]
     pub fn run(&self, operation: u32, source: Either<String, Buffer>, options: String) -> napi::Result<()> {
@@ -124,6 +142,7 @@ impl NativeSandbox {
         run.quota = self.quota.clone();
         run.listener = listener;
         run.functions = functions;
+        run.check = options.check;
         let mut script = Script::new(bytes(source)).with_arguments(options.arguments);
         script.environment = options.env;
         self.events.spawn(operation, |cancellation| async move {
@@ -179,11 +198,7 @@ impl NativeSandbox {
         })
     }
 
-    fn run_functions(
-        &self,
-        operation: u32,
-        credentials: std::collections::BTreeMap<String, String>,
-    ) -> napi::Result<Option<Arc<dyn FunctionProvider>>> {
+    fn run_functions(&self, operation: u32, credentials: BTreeMap<String, String>) -> napi::Result<Option<Arc<dyn FunctionProvider>>> {
         let FunctionSet { table, sources } = self.functions().clone();
         let sources = SourceProvider::prepare(&sources, credentials).map_err(invalid)?;
         if table.is_empty() && sources.is_empty() {

@@ -37,6 +37,8 @@ test("errors are results, and large outputs are shortened", async () => {
   assert.deepEqual([large.truncated, large.logs.length, large.error.kind], [["logs"], 2457, "result"]);
   assert.match(large.error.message, /^the result is 30002 bytes, of which at most 24576 are shown/);
   await assert.rejects(execute({ script: "while true do end" }, { abortSignal: AbortSignal.abort() }), { kind: "cancelled" });
+  const checked = await scriptTool(box, { check: "errors" }).execute({ script: "print(1) return totl" }, { toolCallId: "1", messages: [] });
+  assert.deepEqual([checked.error.kind, checked.error.diagnostics[0].message, checked.logs], ["check", "unknown global 'totl'", []]);
   const args = await execute({ script: "return ...", arguments: ["a"] });
   assert.equal(args.result, "a");
 });
