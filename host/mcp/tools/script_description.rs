@@ -76,8 +76,14 @@ fn describe_files(io: &IoOptions) -> String {
 }
 
 fn describe_functions(functions: &[(String, String)], limits: &Limits) -> String {
+    // The parameters of some functions are not known.
+    let arguments = if functions.iter().all(|(signature, _)| signature.contains("(...)")) {
+        "they take the arguments that their documentation names"
+    } else {
+        "they take their arguments in order, or one table with the arguments by name"
+    };
     let mut text = format!(
-        "\n\nFunctions, at most {} calls: they take their arguments in order, or one table with the arguments by name, and return one value. \
+        "\n\nFunctions, at most {} calls: {arguments}, and return one value. \
          A failed call raises err; tostring(err) is the message. sdk.all({{{{sdk.f, argument}}, {{sdk.g}}}}, {{errors = \"return\"}}) makes \
          calls at once and returns their results in order, {{error = err}} for a failed one. sdk.docs(name) returns more about a function.",
         limits.api_calls

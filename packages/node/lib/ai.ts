@@ -1,6 +1,7 @@
 /** `toolscript/ai`: a tool for the Vercel AI SDK. */
 
 import { jsonSchema, tool, type Tool } from "ai";
+import type { CheckMode, Diagnostic } from "./check.js";
 import { RunRejected, ScriptError } from "./errors.js";
 import type { Limits } from "./limits.js";
 import type { TouchedFile } from "./run.js";
@@ -17,35 +18,39 @@ export interface ScriptInput {
   arguments?: string[];
 }
 
-/** The output of the tool. It has `result` or `error`. */
+/** The output of the tool, with the names that its description has. It has `result` or `error`. */
 export interface ScriptOutput {
   result?: unknown;
-  error?: { kind: string; message: string; traceback?: string };
+  error?: { kind: string; message: string; traceback?: string; diagnostics?: Diagnostic[] };
   logs: string[];
-  filesTouched: TouchedFile[];
+  files_touched: TouchedFile[];
+  /** The errors that were found before the run, with `check: "warn"`. */
+  diagnostics?: Diagnostic[];
   /** The parts that were shortened for the model. */
   truncated?: string[];
 }
 
 /** The options of {@link scriptTool}. */
 export interface ScriptToolOptions {
-  /** Text that is added to the description, such as the functions that scripts can call. */
+  /** Text that is added to the description. */
   instructions?: string;
   /** Limits of each run. The others are those of the sandbox. */
   limits?: Limits;
+  /** Looks for mistakes before each run; `"off"` by default. */
+  check?: CheckMode;
   /** Called with each line that a script prints. */
   onPrint?: (line: string) => void;
 }
 
-const DESCRIPTION = `Runs a Luau script in a sandbox and returns its result, its log and the files that it changed.
-Use one script instead of many tool calls: read, filter and combine data in the script, and return only what you need.
-The script returns its result with "return"; "print" adds a line to the log. The Lua library "io" reads and writes files of one directory, if there is one.
-Functions are called as sdk.name({...}); sdk.search("words") finds them and sdk.docs("name") explains one. There is no network and no other program.`;
-
-/** Returns a tool with which a model runs scripts. Errors of scripts are results, so that the model can correct them. */
-export function scriptTool(sandbox: Sandbox, { instructions, limits, onPrint }: ScriptToolOptions = {}): Tool<ScriptInput, ScriptOutput> {
+/**
+ * Returns a tool with which a model runs scripts. Errors of scripts are results, so that the model can correct them.
+ *
+ * Its description lists the functions that the sandbox has now. Create the tool after you have added all functions.
+ */
+export function scriptTool(sandbox: Sandbox, { instructions, limits, check, onPrint }: ScriptToolOptions = {}): Tool<ScriptInput, ScriptOutput> {
+  const description = sandbox.description({ limits });
   return tool({
-    description: instructions === undefined ? DESCRIPTION : `${DESCRIPTION}\n${instructions}`,
+    description: instructions === undefined ? description : `${description}\n\n${instructions}`,
     inputSchema: jsonSchema<ScriptInput>({
       type: "object",
       properties: {
@@ -57,13 +62,15 @@ export function scriptTool(sandbox: Sandbox, { instructions, limits, onPrint }: 
     }),
     async execute({ script, arguments: values }: ScriptInput, { abortSignal }): Promise<ScriptOutput> {
       try {
-        const run = await sandbox.run(script, { arguments: values, limits, onPrint, signal: abortSignal });
-        return shorten({ result: run.result, logs: run.logs, filesTouched: run.filesTouched }, run.truncated);
+        const run = await sandbox.run(script, { arguments: values, limits, check, onPrint, signal: abortSignal });
+        const found = run.diagnostics.length === 0 ? {} : { diagnostics: run.diagnostics };
+        return shorten({ result: run.result, logs: run.logs, files_touched: run.filesTouched, ...found }, run.truncated);
       } catch (error) {
-        if (error instanceof RunRejected) return { error: { kind: error.code, message: error.message }, logs: [], filesTouched: [] };
+        if (error instanceof RunRejected) return { error: { kind: error.code, message: error.message }, logs: [], files_touched: [] };
         if (!(error instanceof ScriptError) || error.kind === "cancelled") throw error;
-        const { kind, message, traceback, logs, filesTouched, truncated } = error;
-        return shorten({ error: { kind, message, ...(traceback === undefined ? {} : { traceback }) }, logs, filesTouched }, truncated);
+        const { kind, message, traceback, diagnostics, logs, filesTouched, truncated } = error;
+        const details = { ...(traceback === undefined ? {} : { traceback }), ...(diagnostics.length === 0 ? {} : { diagnostics }) };
+        return shorten({ error: { kind, message, ...details }, logs, files_touched: filesTouched }, truncated);
       }
     },
   });

@@ -43,9 +43,17 @@ class Backend {
     return this.sandbox.id;
   }
 
+  /** Writes a file. An existing file is replaced. */
+  write(filePath: string, content: string): Promise<WriteResult> {
+    return orError(filePath, async () => {
+      const { name } = await this.sandbox.write(inner(filePath), content, { mode: "overwrite" });
+      return { path: `/${name}`, filesUpdate: null };
+    });
+  }
+
   /** Replaces text in a file: its only occurrence, or every occurrence. */
   edit(filePath: string, oldString: string, newString: string, replaceAll = false): Promise<EditResult> {
-    return orError(async () => {
+    return orError(filePath, async () => {
       const { name, count } = await this.sandbox.edit(inner(filePath), oldString, newString, { all: replaceAll });
       return { path: `/${name}`, filesUpdate: null, occurrences: count };
     });
@@ -53,7 +61,7 @@ class Backend {
 
   /** Deletes a file, or a directory with everything in it. */
   delete(filePath: string): Promise<DeleteResult> {
-    return orError(async () => ({ path: `/${(await this.sandbox.delete(inner(filePath))).name}`, filesUpdate: null }));
+    return orError(filePath, async () => ({ path: `/${(await this.sandbox.delete(inner(filePath))).name}`, filesUpdate: null }));
   }
 
   /** Writes several files. Existing files are replaced. */
@@ -79,20 +87,22 @@ class Backend {
 
   protected async entries(path: string): Promise<BackendFileInfo[]> {
     const directory = path.endsWith("/") ? path : `${path}/`;
-    return (await this.sandbox.list(inner(path))).map((entry) => backendFileInfo(entry, directory));
+    const entries = await this.sandbox.list(inner(path)).catch(emptyIfMissing);
+    return entries.map((entry) => backendFileInfo(entry, directory));
   }
 
   protected async matches(pattern: string, path?: string | null, glob?: string | null, maxMatches?: number | null) {
     const relativeGlob = glob?.startsWith("/") ? `.${glob}` : (glob ?? undefined);
-    const options = { path: inner(path ?? "/"), glob: relativeGlob, maxMatches: maxMatches ?? undefined };
-    const found = await this.sandbox.grep(pattern, options);
+    const options = { path: inner(path ?? "/"), glob: relativeGlob, hidden: true, maxMatches: maxMatches ?? undefined };
+    const found = await this.sandbox.grep(pattern, options).catch((error) => ({ matches: emptyIfMissing(error), truncated: false }));
     const matches = found.matches.map(({ name, line, text }): GrepMatch => ({ path: `/${name}`, line, text }));
     return { matches, truncated: found.truncated };
   }
 
   protected async find(pattern: string, path: string) {
-    const relative = pattern.startsWith("/") ? pattern.slice(1) : pattern.includes("/") ? pattern : `**/${pattern}`;
-    const found = await this.sandbox.glob(relative, { path: inner(path), filesOnly: true });
+    // Wildcards match names that begin with a dot, as in the other backends of the package.
+    const options = { path: inner(path), hidden: true, filesOnly: true };
+    const found = await this.sandbox.glob(pattern.replace(/^\/+/, ""), options).catch((error) => ({ entries: emptyIfMissing(error), truncated: false }));
     return { files: found.entries.map((entry) => backendFileInfo(entry, "/")), truncated: found.truncated };
   }
 
@@ -116,24 +126,28 @@ export class ToolscriptBackend extends Backend implements SandboxBackendProtocol
 
   /** Lists a directory. Directories have a slash at the end of their path. */
   ls(path: string): Promise<LsResult> {
-    return orError(async () => ({ files: await this.entries(path) }));
+    return orError(path, async () => ({ files: await this.entries(path) }));
   }
 
   /** Reads lines of a text file after skipping `offset` lines, or all bytes of another file. */
   read(filePath: string, offset = 0, limit = DEFAULT_LIMIT): Promise<ReadResult> {
-    return orError(async () => {
-      const page = await this.sandbox.read(inner(filePath), { offset: offset + 1, limit });
+    return orError(filePath, async () => {
+      const range = lineRange(offset, limit);
+      const page = await this.sandbox.read(inner(filePath), range);
       if (page.type !== "text") return { content: page.data, mimeType: page.mimeType ?? "application/octet-stream" };
       const { text, firstLine, lines, totalLines, nextLine } = page;
-      const range = lines === 0 ? {} : { startLine: firstLine, endLine: firstLine + lines - 1 };
+      const shown = lines === 0 ? {} : { startLine: firstLine, endLine: firstLine + lines - 1 };
       const next = nextLine === null ? {} : { nextOffset: nextLine - 1 };
-      return { content: text, mimeType: "text/plain", totalLines, ...range, ...next };
+      // In the protocol, newlines separate lines. One at the end of a full page would be the start of a line beyond the limit.
+      const isFull = nextLine !== null || lines === range.limit;
+      const content = isFull ? text.replace(/\n$/, "") : text;
+      return { content, mimeType: "text/plain", totalLines, ...shown, ...next };
     });
   }
 
   /** Reads a whole file. */
   readRaw(filePath: string): Promise<ReadRawResult> {
-    return orError(async () => {
+    return orError(filePath, async () => {
       const { contents, modified } = await this.raw(filePath);
       const times = { created_at: modified, modified_at: modified };
       const text = decodeText(contents);
@@ -144,22 +158,14 @@ export class ToolscriptBackend extends Backend implements SandboxBackendProtocol
     });
   }
 
-  /** Writes a file. An existing file is replaced. */
-  write(filePath: string, content: string): Promise<WriteResult> {
-    return orError(async () => {
-      const { name } = await this.sandbox.write(inner(filePath), content, { mode: "overwrite" });
-      return { path: `/${name}`, filesUpdate: null };
-    });
-  }
-
   /** Finds lines that contain a literal text. */
   grep(pattern: string, path?: string | null, glob?: string | null, maxCount?: number | null): Promise<GrepResult> {
-    return orError(() => this.matches(pattern, path, glob, maxCount));
+    return orError(path ?? "/", () => this.matches(pattern, path, glob, maxCount));
   }
 
-  /** Finds files by a pattern. A pattern without a slash matches names at any depth. */
+  /** Finds files by a pattern. A pattern without `**` matches at one depth only, as in the other backends of the package. */
   glob(pattern: string, path = "/"): Promise<GlobResult> {
-    return orError(() => this.find(pattern, path));
+    return orError(path, () => this.find(pattern, path));
   }
 }
 
@@ -178,10 +184,10 @@ export class ToolscriptBackendV1 extends Backend implements SandboxBackendProtoc
   /** Reads lines of a text file, each with its number in front. An error is returned as text. */
   async read(filePath: string, offset = 0, limit = 2000): Promise<string> {
     try {
-      const page = await this.sandbox.read(inner(filePath), { offset: offset + 1, limit });
+      const page = await this.sandbox.read(inner(filePath), lineRange(offset, limit));
       return page.type === "text" ? page.numbered : `Error: ${filePath}: not a text file`;
     } catch (error) {
-      return `Error: ${messageOf(error)}`;
+      return `Error: ${messageOf(error, filePath)}`;
     }
   }
 
@@ -191,21 +197,16 @@ export class ToolscriptBackendV1 extends Backend implements SandboxBackendProtoc
     return { content: contents.toString("utf8").split("\n"), created_at: modified, modified_at: modified };
   }
 
-  /** Writes a new file. Returns an error if it exists. */
-  write(filePath: string, content: string): Promise<WriteResult> {
-    return orError(async () => ({ path: `/${(await this.sandbox.write(inner(filePath), content)).name}`, filesUpdate: null }));
-  }
-
   /** Finds lines that contain a literal text. An error is returned as text. */
   async grepRaw(pattern: string, path: string | null = "/", glob: string | null = null): Promise<GrepMatch[] | string> {
     try {
       return (await this.matches(pattern, path, glob)).matches;
     } catch (error) {
-      return `Error: ${messageOf(error)}`;
+      return `Error: ${messageOf(error, path ?? "/")}`;
     }
   }
 
-  /** Finds files by a pattern. A pattern without a slash matches names at any depth. */
+  /** Finds files by a pattern. A pattern without `**` matches at one depth only, as in the other backends of the package. */
   async globInfo(pattern: string, path = "/"): Promise<BackendFileInfo[]> {
     return this.find(pattern, path).then(({ files }) => files, emptyOnFileError);
   }
@@ -214,6 +215,15 @@ export class ToolscriptBackendV1 extends Backend implements SandboxBackendProtoc
 /** Converts a path of a backend to one of the sandbox. A second slash stays, and is rejected. */
 function inner(path: string): string {
   return path === "/" ? "~" : path.startsWith("/") ? `~${path}` : path;
+}
+
+/** The largest number of lines in a range. */
+const MAX_LINES = 2 ** 32;
+
+/** Converts a range of lines of the protocol. Models also pass negative numbers and fractions. */
+function lineRange(offset: number, limit: number): { offset: number; limit: number } {
+  const lines = (value: number) => Math.min(Math.max(Math.trunc(value) || 0, 0), MAX_LINES);
+  return { offset: lines(offset) + 1, limit: lines(limit) };
 }
 
 function backendFileInfo({ name, kind, bytes, modified }: FileInfo, directory: string): BackendFileInfo {
@@ -234,23 +244,37 @@ function decodeText(contents: Buffer): string | undefined {
 }
 
 /** Returns the result, or the message of a file error as `error`. */
-async function orError<T>(operation: () => Promise<T>): Promise<T | { error: string }> {
+async function orError<T>(path: string, operation: () => Promise<T>): Promise<T | { error: string }> {
   try {
     return await operation();
   } catch (error) {
-    return { error: messageOf(error) };
+    return { error: messageOf(error, path) };
   }
 }
 
+/** The beginnings of the messages of failed edits, by a part of the message. Models know them from the other backends of the package. */
+const EDIT_ERRORS = [
+  ["is not in the file", "String not found: "],
+  ["times; include more", "Multiple occurrences: "],
+] as const;
+
 /** Returns the message of an error of the sandbox. Other errors are faults of the caller, and are thrown. */
-function messageOf(error: unknown): string {
-  if (error instanceof FileError) return error.message;
+function messageOf(error: unknown, path: string): string {
+  if (!(error instanceof FileError)) throw error;
+  if (error.code === "file_not_found") return `File '${path}' not found`;
+  return `${EDIT_ERRORS.find(([part]) => error.message.includes(part))?.[1] ?? ""}${error.message}`;
+}
+
+/** Returns an empty list for a directory that does not exist, as the other backends of the package do. */
+function emptyIfMissing(error: unknown): never[] {
+  if (error instanceof FileError && error.code === "file_not_found") return [];
   throw error;
 }
 
+/** Returns an empty list for an error of the sandbox. */
 function emptyOnFileError(error: unknown): never[] {
-  messageOf(error);
-  return [];
+  if (error instanceof FileError) return [];
+  throw error;
 }
 
 /** Returns the nearest of the codes that the protocol has. */

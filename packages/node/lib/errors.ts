@@ -1,5 +1,6 @@
 /** The errors of the package. */
 
+import type { Diagnostic } from "./check.js";
 import type { Receipt, TouchedFile } from "./run.js";
 
 /** The base class of all errors of the package. An invalid argument is a `TypeError` instead. */
@@ -8,7 +9,7 @@ export class ToolscriptError extends Error {
 }
 
 /** The kind of an error that ended a run. */
-export type ErrorKind = "syntax" | "runtime" | "result" | "internal" | "fuel" | "timeout" | "memory" | "calls" | "cancelled";
+export type ErrorKind = "syntax" | "check" | "runtime" | "result" | "internal" | "fuel" | "timeout" | "memory" | "calls" | "cancelled";
 
 /** The details of a {@link ScriptError}. */
 export interface ScriptErrorDetails {
@@ -19,6 +20,7 @@ export interface ScriptErrorDetails {
   filesTouched: TouchedFile[];
   receipt: Receipt;
   truncated: string[];
+  diagnostics?: Diagnostic[];
 }
 
 /**
@@ -42,6 +44,8 @@ export class ScriptError extends ToolscriptError {
   readonly receipt: Receipt;
   /** The parts that were truncated by a limit. */
   readonly truncated: string[];
+  /** The errors that were found before the run. With the kind `check`, they are the reason why the script did not run. */
+  readonly diagnostics: Diagnostic[];
 
   constructor(message: string, details: ScriptErrorDetails, options?: ErrorOptions) {
     super(message, options);
@@ -52,6 +56,7 @@ export class ScriptError extends ToolscriptError {
     this.filesTouched = details.filesTouched;
     this.receipt = details.receipt;
     this.truncated = details.truncated;
+    this.diagnostics = details.diagnostics ?? [];
   }
 }
 
@@ -84,9 +89,9 @@ export class FileError extends ToolscriptError {
 }
 
 /** The code of a {@link RunRejected}. */
-export type RejectionCode = "script_too_large" | "arguments_too_large" | "environment_too_large" | "invalid_limit" | "busy";
+export type RejectionCode = "script_too_large" | "arguments_too_large" | "environment_too_large" | "invalid_limit" | "busy" | "not_checked";
 
-/** A run did not start. */
+/** A run did not start, or a script was not checked. */
 export class RunRejected extends ToolscriptError {
   override name = "RunRejected";
 

@@ -1,5 +1,6 @@
 /** Runs LLM-written Luau scripts in a WebAssembly sandbox with hard resource limits. */
 
+export type { CheckMode, CheckOptions, Diagnostic } from "./check.js";
 export { Engine, type EngineOptions } from "./engine.js";
 export {
   EngineError,

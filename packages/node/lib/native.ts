@@ -25,6 +25,8 @@ export interface NativeSandbox {
   setFunctions(functions: string): void;
   addSource(source: NativeSource): void;
   describe(): string[];
+  description(limits: string): string;
+  check(operation: number, source: string | Buffer, options: string): void;
   run(operation: number, source: string | Buffer, options: string): void;
   execute(operation: number, command: string, isScript: boolean, options: string): void;
   read(operation: number, path: string, offset: number, limit?: number): void;

@@ -1,6 +1,7 @@
 /** Runs: their options, results and events. */
 
 import { bridge, cancelOnAbort, start } from "./bridge.js";
+import type { CheckMode, Diagnostic } from "./check.js";
 import { failureToError, FunctionError, ScriptError, type ErrorKind, type Failure, type FunctionErrorOptions } from "./errors.js";
 import { limitsToJson, type Limits } from "./limits.js";
 import { decodeArguments, encode, type EncodedArguments } from "./values.js";
@@ -47,6 +48,8 @@ export interface Run<T = any> {
   truncated: string[];
   /** The parts of the result that JSON can't represent, with their replacements. */
   replaced: string[];
+  /** The errors that were found before the run, with `check: "warn"`. */
+  diagnostics: Diagnostic[];
 }
 
 /** A report of progress. */
@@ -74,6 +77,8 @@ export interface RunOptions {
   credentials?: Record<string, string>;
   /** The read-only table `env` of the script. Environment variables of the process are never visible to scripts. */
   env?: Record<string, string>;
+  /** Looks for mistakes before the run, as `Sandbox.check` does; `"off"` by default. */
+  check?: CheckMode;
 }
 
 /** The context of a function call, which is `this` in a function that is not an arrow function. */
@@ -101,6 +106,7 @@ interface Outcome {
 export interface CompletedRun {
   outcome: Outcome;
   receipt: Record<string, any>;
+  diagnostics?: Diagnostic[];
 }
 
 /** A run in progress: calls its functions and listeners, and keeps their errors. */
@@ -148,12 +154,13 @@ export class RunState {
   }
 
   /** Returns the run, or throws the error that ended it. */
-  conclude({ outcome, receipt }: CompletedRun): Run {
-    const details = { ...partialOutcome(outcome), receipt: convertReceipt(receipt) };
+  conclude({ outcome, receipt, diagnostics = [] }: CompletedRun): Run {
+    const details = { ...partialOutcome(outcome), receipt: convertReceipt(receipt), diagnostics };
     if (outcome.error === undefined) return { result: outcome.result ?? null, ...details, replaced: outcome.replaced ?? [] };
     const { kind, message, traceback } = outcome.error;
     const cause = this.#cause(kind, message);
-    throw new ScriptError(message, { kind, traceback, line: lineOf(message, traceback), ...details }, cause);
+    const line = kind === "check" ? diagnostics[0]?.line : lineOf(message, traceback);
+    throw new ScriptError(message, { kind, traceback, line, ...details }, cause);
   }
 
   #cause(kind: ErrorKind, message: string): ErrorOptions | undefined {
@@ -258,15 +265,20 @@ function argument(value: unknown): string {
 }
 
 /** Returns the options of a run for the addon. */
-export function runOptionsToJson(options: RunOptions, more: Record<string, unknown> = {}): string {
-  const { arguments: values, limits, onPrint, onProgress, signal, seed, credentials, env, ...unknown } = options;
-  const key = Object.keys(unknown).find((key) => !(key in more));
+export function runOptionsToJson({ check, seed, ...options }: RunOptions): string {
+  if (check !== undefined && !["off", "errors", "warn"].includes(check)) throw new TypeError('check must be "off", "errors" or "warn"');
+  return sharedOptionsToJson(options, { check, seed });
+}
+
+/** Returns the options that runs and commands have, and more options, for the addon. */
+export function sharedOptionsToJson(options: Omit<RunOptions, "check" | "seed">, more: Record<string, unknown>): string {
+  const { arguments: values, limits, onPrint, onProgress, signal, credentials, env, ...unknown } = options;
+  const key = Object.keys(unknown)[0];
   if (key !== undefined) throw new TypeError(`unknown option "${key}"`);
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError("signal must be an AbortSignal");
   return JSON.stringify({
     arguments: values?.map(argument),
     limits: limits && limitsToJson(limits),
-    seed,
     credentials,
     env,
     onPrint: onPrint !== undefined,

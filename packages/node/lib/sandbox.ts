@@ -1,6 +1,7 @@
 /** `Sandbox`: scripts, functions and files for one agent or tenant. */
 
 import { bridge, perform } from "./bridge.js";
+import type { CheckOptions, Diagnostic } from "./check.js";
 import { Engine, nativeEngine } from "./engine.js";
 import { failureToError, nativeError, type Failure, type FileError } from "./errors.js";
 import {
@@ -27,6 +28,7 @@ import {
   partialOutcome,
   runOptionsToJson,
   RunState,
+  sharedOptionsToJson,
   type CompletedRun,
   type Receipt,
   type Run,
@@ -71,7 +73,7 @@ export interface SandboxOptions {
 }
 
 /** The options of {@link Sandbox.exec} and {@link Sandbox.execute}. */
-export interface ExecOptions extends Omit<RunOptions, "seed"> {
+export interface ExecOptions extends Omit<RunOptions, "check" | "seed"> {
   /** The directory that relative paths start at, relative to the working directory of the sandbox. */
   workingDirectory?: string;
 }
@@ -184,6 +186,19 @@ export class Sandbox {
   }
 
   /**
+   * Returns a description of scripts for a model: the language, the functions that there are now, the files and the limits.
+   *
+   * `limits` are those of the runs, if they differ from the limits of the sandbox.
+   */
+  description({ limits = {} }: { limits?: Limits } = {}): string {
+    try {
+      return this.#native.description(JSON.stringify(limitsToJson(limits)));
+    } catch (error) {
+      throw nativeError(error);
+    }
+  }
+
+  /**
    * Runs a script. Rejects with a `ScriptError` if the script fails or a limit stops it, and with `RunRejected` if the run does not start.
    *
    * @param script Luau source text.
@@ -195,7 +210,19 @@ export class Sandbox {
     return state.perform((number) => this.#native.run(number, source, json), (value: CompletedRun) => state.conclude(value));
   }
 
-  /** Runs a script like a command: errors are in the output, and the exit code tells how it ended. */
+  /**
+   * Finds mistakes in a script without running it: wrong names, and wrong literals in arguments of the functions of APIs and MCP servers. A
+   * syntax error is reported alone. Rejects with `RunRejected` if the script was not checked.
+   */
+  async check(script: string | Uint8Array, { env, ...unknown }: CheckOptions = {}): Promise<Diagnostic[]> {
+    const source = typeof script === "string" ? script : (toBuffer(script) ?? notText("script"));
+    const key = Object.keys(unknown)[0];
+    if (key !== undefined) throw new TypeError(`unknown option "${key}"`);
+    const json = JSON.stringify({ env });
+    return perform((number) => this.#native.check(number, source, json), (value) => value as Diagnostic[]);
+  }
+
+  /** Runs a script like a command. Errors are in the output, and the exit code is that of the command line. */
   exec(script: string, options: ExecOptions = {}): Promise<Execution> {
     return this.#execute(script, true, options);
   }
@@ -209,7 +236,8 @@ export class Sandbox {
   }
 
   async #execute(command: string, isScript: boolean, options: ExecOptions): Promise<Execution> {
-    const json = runOptionsToJson(options, { workingDirectory: options.workingDirectory });
+    const { workingDirectory, ...shared } = options;
+    const json = sharedOptionsToJson(shared, { workingDirectory });
     if (options.signal?.aborted) return cancelledExecution();
     const state = new RunState(this.#functions, options);
     return state.perform((number) => this.#native.execute(number, command, isScript, json), convertExecution);

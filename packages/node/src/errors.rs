@@ -28,6 +28,11 @@ impl Failure {
         Self { class: "file", message, code: Some("no_directory"), errno: None }
     }
 
+    /// A script that can't be checked, although it may run.
+    pub fn not_checked(reason: String) -> Self {
+        Self { class: "rejected", message: reason, code: Some("not_checked"), errno: None }
+    }
+
     /// An operation that ended without a result, because of an error in this addon.
     pub fn internal() -> Self {
         Self { class: "engine", message: "the operation failed unexpectedly".into(), code: None, errno: None }

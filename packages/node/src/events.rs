@@ -148,7 +148,13 @@ pub struct Bridge {
 #[napi]
 impl Bridge {
     #[napi(constructor)]
-    pub fn new(receive: Function<'_, EventArguments, UnknownReturnValue>) -> napi::Result<Self> {
+    pub fn new(
+        #[napi(ts_arg_type = "(kind: number, operation: number, text: string, buffers: Buffer[]) => void")] receive: Function<
+            '_,
+            EventArguments,
+            UnknownReturnValue,
+        >,
+    ) -> napi::Result<Self> {
         let builder = receive.build_threadsafe_function::<Event>().weak::<true>();
         let receiver = builder.build_callback(|context| {
             let Event { kind, operation, text, buffers } = context.value;

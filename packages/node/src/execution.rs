@@ -1,6 +1,10 @@
 //! The results of runs and commands as JSON.
 
-use crate::{errors::Failure, events::Output};
+use crate::{
+    check::{self, Diagnostic},
+    errors::Failure,
+    events::Output,
+};
 use serde::Serialize;
 use toolscript::{Outcome, Run, engine::Receipt, sandbox::Execution};
 
@@ -8,6 +12,9 @@ use toolscript::{Outcome, Run, engine::Receipt, sandbox::Execution};
 struct CompletedRun<'a> {
     outcome: &'a Outcome,
     receipt: &'a Receipt,
+    /// Those of the outcome, with their lengths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    diagnostics: Vec<Diagnostic>,
 }
 
 #[derive(Serialize)]
@@ -23,7 +30,7 @@ struct CompletedCommand<'a> {
 }
 
 fn completed(run: &Run) -> CompletedRun<'_> {
-    CompletedRun { outcome: &run.outcome, receipt: &run.receipt }
+    CompletedRun { outcome: &run.outcome, receipt: &run.receipt, diagnostics: check::of_outcome(&run.outcome) }
 }
 
 /// The outcome and the receipt of a run.

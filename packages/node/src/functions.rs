@@ -11,6 +11,7 @@ use std::{
     sync::Arc,
 };
 use toolscript::{
+    engine::{Definitions, FunctionNames, ScriptWords},
     functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse, FunctionValue},
     sdk::Sdk,
 };
@@ -38,6 +39,20 @@ pub fn function_table(functions: Vec<ScriptFunction>) -> Result<FunctionTable, S
         table.insert(name, description);
     }
     Ok(table)
+}
+
+/// Returns the signature and the summary of each function.
+pub fn summaries(table: &FunctionTable) -> Vec<(String, String)> {
+    table.iter().map(|(name, description)| (signature(name), summary(description).to_owned())).collect()
+}
+
+/// Returns the signature of a JavaScript function, whose parameters are not known.
+fn signature(name: &str) -> String {
+    format!("sdk.{name}(...): any")
+}
+
+fn summary(description: &str) -> &str {
+    description.lines().next().unwrap_or_default()
 }
 
 /// The functions of one run.
@@ -118,6 +133,14 @@ impl RunFunctions {
 }
 
 impl FunctionProvider for RunFunctions {
+    /// Returns the definitions of the sources, and the names of the JavaScript functions, whose parameters are not known.
+    fn definitions(&self, words: &ScriptWords<'_>) -> Definitions {
+        let names = FunctionNames::new(self.table.keys().map(String::as_str), []);
+        let own = (!self.table.is_empty()).then(|| Definitions::of_names(names));
+        let sources = self.sources.iter().map(|source| source.definitions(words));
+        own.into_iter().chain(sources).reduce(Definitions::merge).unwrap_or_default()
+    }
+
     fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.table.keys().cloned().collect();
         if !self.sources.is_empty() {
@@ -147,7 +170,6 @@ impl FunctionProvider for RunFunctions {
         let mut scored: Vec<_> = self.table.iter().map(|(name, description)| (score(name, description), name, description)).collect();
         scored.retain(|(score, ..)| *score > 0);
         scored.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(other.1)));
-        let summary = |description: &str| description.lines().next().unwrap_or_default().to_owned();
         let own = scored.into_iter().map(|(_, name, description)| json!({ "name": name, "summary": summary(description) }));
         let text = query.join(" ");
         let others = self.sources.iter().flat_map(|source| serde_json::from_str::<Vec<Value>>(&source.search(&text)).unwrap_or_default());
@@ -158,7 +180,7 @@ impl FunctionProvider for RunFunctions {
         let name = name.strip_prefix("sdk.").unwrap_or(name);
         match self.table.get(name) {
             Some(description) if description.is_empty() => return Err(format!("{name}: there is no documentation")),
-            Some(description) => return Ok(format!("sdk.{name}(...): any\n{description}")),
+            Some(description) => return Ok(format!("{}\n{description}", signature(name))),
             None => {}
         }
         if let Some(source) = self.source_of(name) {

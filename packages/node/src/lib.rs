@@ -3,6 +3,7 @@
 //! Operations run on a tokio runtime and never block the event loop. Each ends with an event, which is passed to one JavaScript function
 //! in the order in which events occur. Values cross the boundary as JSON text and buffers.
 
+mod check;
 pub mod command;
 mod engine;
 mod errors;

@@ -48,10 +48,10 @@ impl NativeSandbox {
     }
 
     #[napi]
-    pub fn edit(&self, operation: u32, path: String, old: String, new: String, all: bool) -> napi::Result<()> {
+    pub fn edit(&self, operation: u32, path: String, old: String, replacement: String, all: bool) -> napi::Result<()> {
         let sandbox = self.sandbox()?;
         self.events.spawn(operation, |cancellation| async move {
-            Output::json(&file_results::edited(&cancellable(cancellation, sandbox?.edit(&path, &old, &new, all)).await?))
+            Output::json(&file_results::edited(&cancellable(cancellation, sandbox?.edit(&path, &old, &replacement, all)).await?))
         })
     }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use std::{collections::BTreeMap, time::Duration};
 use toolscript::{
     Limits,
+    engine::CheckMode,
     files::{GlobQuery, GrepQuery},
 };
 
@@ -78,6 +79,8 @@ pub struct RunArguments {
     #[serde(default)]
     pub credentials: BTreeMap<String, String>,
     pub env: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    pub check: CheckMode,
     /// The directory of a command.
     pub working_directory: Option<String>,
     /// JavaScript receives each log line.
@@ -86,6 +89,13 @@ pub struct RunArguments {
     /// JavaScript receives progress.
     #[serde(default)]
     pub on_progress: bool,
+}
+
+/// The options of a check.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CheckArguments {
+    pub env: Option<BTreeMap<String, String>>,
 }
 
 /// The options of a search by name.

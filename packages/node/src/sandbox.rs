@@ -1,13 +1,14 @@
 //! `NativeSandbox`: an engine, a directory and functions. `lib/sandbox.ts` documents the methods.
 
 use crate::{
+    check,
     engine::{NativeEngine, default_engine},
     errors::Failure,
     events::{Bridge, Events, Output},
     execution,
-    functions::{FunctionTable, RunFunctions, ScriptFunction, function_table},
+    functions::{FunctionTable, RunFunctions, ScriptFunction, function_table, summaries},
     listener::EventListener,
-    options::{self, RunArguments, SandboxOptions},
+    options::{self, CheckArguments, LimitOptions, RunArguments, SandboxOptions},
     sources::{NativeSource, SourceProvider},
 };
 use napi::{
@@ -15,12 +16,16 @@ use napi::{
     bindgen_prelude::{Buffer, Either},
 };
 use napi_derive::napi;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
 use toolscript::{
     CancellationToken, EngineBuilder, Files, Limits, RunOptions, Script,
     engine::{IoErrorMode, IoOptions, Listener, RunQuota},
     files::DirectoryError,
     functions::FunctionProvider,
+    mcp::script_description,
     sandbox::ExecOptions,
     sdk::Sdk,
 };
@@ -99,6 +104,30 @@ impl NativeSandbox {
         Ok(sandbox.map_or_else(Vec::new, |sandbox| vec![sandbox.id().to_owned(), sandbox.working_directory().to_owned()]))
     }
 
+    /// Describes scripts for a model: the language, the functions, the files and the limits, some of which can be given.
+    #[napi]
+    pub fn description(&self, limits: String) -> napi::Result<String> {
+        let limits: LimitOptions = options::parse(&limits)?;
+        let limits = limits.apply(self.limits.clone()).map_err(invalid)?;
+        let FunctionSet { table, sources } = self.functions().clone();
+        let sdks: Vec<&Sdk> = sources.iter().map(|sdk| &**sdk).collect();
+        Ok(script_description(&limits, self.core()?.io.as_ref(), &sdks, &summaries(&table)))
+    }
+
+    /// Starts to look for mistakes in a script without running it.
+    #[napi]
+    pub fn check(&self, operation: u32, source: Either<String, Buffer>, options: String) -> napi::Result<()> {
+        let options: CheckArguments = options::parse(&options)?;
+        let core = self.core()?;
+        let (engine, has_io, limits) = (core.engine.clone(), core.io.is_some(), self.limits.clone());
+        let functions = self.run_functions(operation, BTreeMap::new())?;
+        let mut script = Script::new(bytes(source));
+        script.environment = options.env;
+        self.events.spawn(operation, |cancellation| async move {
+            Output::json(&check::check(engine, script, functions.as_deref(), has_io, limits, cancellation).await?)
+        })
+    }
+
     /// Starts a run.
     #[napi]
     pub fn run(&self, operation: u32, source: Either<String, Buffer>, options: String) -> napi::Result<()> {
@@ -113,6 +142,7 @@ impl NativeSandbox {
         run.quota = self.quota.clone();
         run.listener = listener;
         run.functions = functions;
+        run.check = options.check;
         let mut script = Script::new(bytes(source)).with_arguments(options.arguments);
         script.environment = options.env;
         self.events.spawn(operation, |cancellation| async move {
@@ -168,11 +198,7 @@ impl NativeSandbox {
         })
     }
 
-    fn run_functions(
-        &self,
-        operation: u32,
-        credentials: std::collections::BTreeMap<String, String>,
-    ) -> napi::Result<Option<Arc<dyn FunctionProvider>>> {
+    fn run_functions(&self, operation: u32, credentials: BTreeMap<String, String>) -> napi::Result<Option<Arc<dyn FunctionProvider>>> {
         let FunctionSet { table, sources } = self.functions().clone();
         let sources = SourceProvider::prepare(&sources, credentials).map_err(invalid)?;
         if table.is_empty() && sources.is_empty() {

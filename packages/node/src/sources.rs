@@ -13,6 +13,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 use toolscript::{
+    engine::{Definitions, ScriptWords},
     functions::{BoxFuture, FunctionCall, FunctionError, FunctionProvider, FunctionResponse},
     sdk::{ApiOptions, McpServerOptions, Sdk, SdkBuilder, Secret, Session},
 };
@@ -143,6 +144,10 @@ impl SourceProvider {
 
     pub fn names(&self) -> Vec<String> {
         self.provider().names()
+    }
+
+    pub fn definitions(&self, words: &ScriptWords<'_>) -> Definitions {
+        self.provider().definitions(words)
     }
 
     pub fn call(&self, call: FunctionCall) -> BoxFuture<'_, Result<FunctionResponse, FunctionError>> {

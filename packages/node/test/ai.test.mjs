@@ -6,7 +6,8 @@ import { MockLanguageModelV3 } from "ai/test";
 import { Sandbox } from "toolscript";
 import { scriptTool } from "toolscript/ai";
 
-const box = await Sandbox.open(undefined, { functions: { double: (x) => 2 * x } });
+const double = { description: "Returns twice a number.\nTakes (number).", execute: (x) => 2 * x };
+const box = await Sandbox.open(undefined, { functions: { double } });
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 
 test("a model calls the tool and gets the result", async () => {
@@ -15,12 +16,17 @@ test("a model calls the tool and gets the result", async () => {
     { content: [{ type: "text", text: "it is 42" }], finishReason: { unified: "stop" } },
   ];
   const model = new MockLanguageModelV3({ doGenerate: async () => ({ ...answers.shift(), usage, warnings: [] }) });
-  const { text, steps } = await generateText({ model, prompt: "go", tools: { script: scriptTool(box, { instructions: "sdk.double(x)" }) }, stopWhen: stepCountIs(3) });
+  const { text, steps } = await generateText({ model, prompt: "go", tools: { script: scriptTool(box, { instructions: "Be brief." }) }, stopWhen: stepCountIs(3) });
   assert.equal(text, "it is 42");
-  assert.deepEqual(steps[0].toolResults[0].output, { result: 42, logs: ["log"], filesTouched: [] });
+  assert.deepEqual(steps[0].toolResults[0].output, { result: 42, logs: ["log"], files_touched: [] });
   const [{ tools }] = model.doGenerateCalls;
-  assert.match(tools[0].description, /^Runs a Luau script in a sandbox[^]*sdk\.double\(x\)$/);
+  assert.match(tools[0].description, /^Runs a Luau script in a sandbox[^]*\n- sdk\.double\(\.\.\.\): any: Returns twice a number\.\n[^]*\n\nBe brief\.$/);
   assert.deepEqual(tools[0].inputSchema.required, ["script"]);
+});
+
+test("the description has the limits of the tool", () => {
+  assert.match(scriptTool(box).description, /Limits: 30 s, 64 MiB of memory/);
+  assert.match(scriptTool(box, { limits: { timeoutMs: 1500, memory: "8MiB" } }).description, /Limits: 1\.5 s, 8 MiB of memory/);
 });
 
 test("errors are results, and large outputs are shortened", async () => {
@@ -31,6 +37,8 @@ test("errors are results, and large outputs are shortened", async () => {
   assert.deepEqual([large.truncated, large.logs.length, large.error.kind], [["logs"], 2457, "result"]);
   assert.match(large.error.message, /^the result is 30002 bytes, of which at most 24576 are shown/);
   await assert.rejects(execute({ script: "while true do end" }, { abortSignal: AbortSignal.abort() }), { kind: "cancelled" });
+  const checked = await scriptTool(box, { check: "errors" }).execute({ script: "print(1) return totl" }, { toolCallId: "1", messages: [] });
+  assert.deepEqual([checked.error.kind, checked.error.diagnostics[0].message, checked.logs], ["check", "unknown global 'totl'", []]);
   const args = await execute({ script: "return ...", arguments: ["a"] });
   assert.equal(args.result, "a");
 });

@@ -1,12 +1,13 @@
 // The `toolscript` program: streams, signals and exit codes.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 
+const { version } = JSON.parse(readFileSync("node_modules/toolscript/package.json", "utf8"));
 const program = resolve("node_modules/.bin/toolscript");
 const cwd = mkdtempSync(join(tmpdir(), "toolscript-command-"));
 after(() => rmSync(cwd, { recursive: true }));
@@ -21,7 +22,7 @@ test("run prints the log and the result", () => {
 
 test("npx starts the program", () => {
   const { status, stdout } = spawnSync("npx", ["--no-install", "toolscript", "--version"], { encoding: "utf8" });
-  assert.deepEqual([status, stdout], [0, "toolscript 0.1.0\n"]);
+  assert.deepEqual([status, stdout], [0, `toolscript ${version}\n`]);
 });
 
 test("install prints the command that starts the program", () => {

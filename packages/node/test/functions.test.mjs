@@ -128,3 +128,14 @@ test("a function can use the sandbox that calls it", async () => {
   box.add("inner", async () => (await box.run("return 'inner'")).result);
   assert.equal((await box.run("return sdk.inner()")).result, "inner");
 });
+
+test("the description for a model has functions, limits and files", async () => {
+  const box = await open({ weather: { description: "Returns the weather of a city.\nTakes { city }.", execute: () => 1 } });
+  const text = box.description();
+  assert.match(text, /\n- sdk\.weather\(\.\.\.\): any: Returns the weather of a city\.\n/);
+  assert.match(text, /they take the arguments that their documentation names/);
+  assert.match(text, /File access is disabled/);
+  box.add("later", () => 2);
+  assert.match(box.description({ limits: { apiCalls: 7 } }), /Functions, at most 7 calls: [^]*\n- sdk\.later\(\.\.\.\): any\n/);
+  assert.throws(() => box.description({ limits: { timeout: 1 } }), new TypeError('unknown limit "timeout"'));
+});

@@ -25,6 +25,7 @@ test("scripts call the operations of an API", async () => {
   assert.throws(() => shop.docs("none"), TypeError);
   const box = await Sandbox.open(undefined, { functions: { shop, local: () => "own" } });
   assert.deepEqual((await box.run("return sdk.shop.get_pet{id=7}.name, sdk.get_pet{id=8}.name, sdk['local']()")).result, ["Rex", "Rex", "own"]);
+  assert.match(box.description(), /\n- sdk\.shop: .*\(get_pet\)/);
   await box.run("sdk.shop.get_pet{id=9}", { credentials: { shop: "of-this-run" } });
   assert.deepEqual(requests, [["/pets/7", "Bearer secret-token"], ["/pets/8", "Bearer secret-token"], ["/pets/9", "Bearer of-this-run"]]);
   assert.match((await box.run("return sdk.search('pet')[1].name")).result, /shop\.get_pet/);

@@ -1,5 +1,5 @@
 // Checks the types as a program sees them. It is compiled, and not executed.
-import { FileError, fromOpenapi, FunctionError, mcpServer, RunRejected, Sandbox, ScriptError, type Run, type ScriptFunction } from "toolscript";
+import { FileError, fromOpenapi, FunctionError, mcpServer, RunRejected, Sandbox, ScriptError, type Diagnostic, type Run, type ScriptFunction } from "toolscript";
 import { scriptTool } from "toolscript/ai";
 import { ToolscriptBackend, ToolscriptBackendV1 } from "toolscript/deepagents";
 import { AgentSandbox, type SandboxReadResult } from "toolscript/sandbox";
@@ -18,6 +18,12 @@ const box = await Sandbox.open("./data", {
 box.add(await mcpServer(["npx", "server"], { name: "server" }));
 const run: Run<{ degrees: number }> = await box.run("return 1", { onPrint: console.log, signal: new AbortController().signal });
 run.result.degrees satisfies number;
+const found: Diagnostic[] = await box.check("return 1", { env: { NAME: "n" } });
+(await box.run("return 1", { check: "warn" })).diagnostics satisfies typeof found;
+// @ts-expect-error: there is no such mode.
+await box.run("return 1", { check: "on" });
+// @ts-expect-error: commands are not checked.
+await box.exec("return 1", { check: "errors" });
 // @ts-expect-error: there is no such limit.
 await Sandbox.open("./data", { limits: { timeout: 5 } });
 // @ts-expect-error: a script is text.
@@ -28,6 +34,7 @@ else page.data satisfies Uint8Array;
 try {
   await box.run("x");
 } catch (error) {
+  if (error instanceof ScriptError && error.kind === "check") error.diagnostics[0]?.severity satisfies "error" | "note" | undefined;
   if (error instanceof ScriptError) [error.kind, error.line, error.filesTouched[0]?.op] satisfies unknown[];
   if (error instanceof FileError) error.code satisfies string;
   if (error instanceof RunRejected && error.code === "busy") throw error;
