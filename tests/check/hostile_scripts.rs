@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 use toolscript::{
-    RunOptions, Script,
+    ErrorKind, Limits, RunOptions, Script,
     engine::{CheckMode, Definitions, FunctionNames, NotChecked},
 };
 
@@ -70,18 +70,24 @@ async fn attacks_on_the_checker_end_in_bounded_time() {
     assert_eq!(run.outcome.decode::<i32>().expect("a result"), 1);
 }
 
+/// The checker has less time and memory than a run. Without them, the script is not checked, and runs.
 #[tokio::test]
-async fn a_script_that_exhausts_the_memory_of_the_checker_runs_unchecked() {
-    // A mebibyte of the shortest nodes of a syntax tree.
-    let script = Script::new(format!("local a local b = {{{}}} return #b", "a,".repeat(500_000)));
-    let definitions = Definitions::default();
-    let checked = engine().check(&script, &definitions).await;
-    assert!(matches!(checked, Ok(_) | Err(NotChecked::Stopped)), "{checked:?}");
-    let run = engine().run(&script, RunOptions::default().with_check(CheckMode::Errors)).await.expect("it is accepted");
-    assert!(
-        run.outcome.result.is_ok() || run.outcome.result.as_ref().is_err_and(|error| error.kind != toolscript::ErrorKind::Check),
-        "{run:?}"
-    );
+async fn a_checker_that_is_stopped_does_not_fail_the_run() {
+    // A large script, whose syntax tree needs more than 64 MiB.
+    let memory = format!("local a local b = {{{}}} return missing == nil", "-a,".repeat(1 << 20));
+    // The distance to every known name is computed for each unknown one.
+    let assigned: String = (0..20_000).map(|number| format!("name_{number} = 1\n")).collect();
+    let calls: String = (0..390).map(|number| format!("if name_1 == 2 then nam_{number}_() end\n")).collect();
+    let time = format!("{assigned}{calls}return missing == nil");
+    for (name, script) in [("memory", memory), ("time", time)] {
+        let script = Script::new(script);
+        let checked = engine().check(&script, &Definitions::default()).await;
+        assert_eq!(checked, Err(NotChecked::Stopped), "{name}");
+        let options = RunOptions::default().with_limits(Limits::default().with_script(4 << 20)).with_check(CheckMode::Errors);
+        let run = engine().run(&script, options).await.expect("it is accepted");
+        let kind = run.outcome.result.as_ref().err().map(|error| error.kind);
+        assert!(matches!(kind, None | Some(ErrorKind::Memory)), "{name}: {run:?}");
+    }
 }
 
 #[tokio::test]

@@ -142,9 +142,9 @@ pub fn run(directory: &TempDir, script: &str) -> Value {
     outcome(&toolscript(directory.path(), &["run", "--json", "--no-check", "-e", script]).output().expect("it runs"))
 }
 
-/// Returns the result of a script that must succeed.
+/// Returns the result of a script that must succeed. It is checked, and must not be rejected.
 pub fn result(directory: &TempDir, script: &str) -> Value {
-    let outcome = run(directory, script);
+    let outcome = outcome(&toolscript(directory.path(), &["run", "--json", "-e", script]).output().expect("it runs"));
     assert!(outcome.get("error").is_none(), "{outcome}");
     outcome["result"].clone()
 }
