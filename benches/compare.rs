@@ -1,11 +1,12 @@
 //! Runs the same work with toolscript and a reference such as native Luau, alternating, and prints the ratios.
 //!
 //! Start it with `cargo bench -p toolscript-bench`. It also writes the table to `target/toolscript-bench.json`. A word after `--`
-//! selects the rows whose names contain it.
+//! selects the rows whose names contain it, and `--compare FILE` shows the differences from an earlier table. The path is relative to the root of
+//! the repository.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark writes its table and the files of the scripts")]
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use std::{
     env, fs,
     hint::black_box,
@@ -21,17 +22,18 @@ use toolscript::{
 };
 use toolscript_bench::{
     API_ROWS, ATTACK_ROWS, CHECK_ROWS, GREP_ROWS, HttpServer, KeyServer, Row, StdioServer, Table, api_calls, attack, check, grep, load,
-    median, resident_kib, run_native,
+    median, programs, resident_kib, run_native,
 };
 
 /// Scripts: name, source, number of rounds, and the largest acceptable ratio to native Luau.
-const SCRIPTS: [(&str, &str, usize, Option<f64>); 7] = [
-    ("return 1 + 1", include_str!("scripts/one_plus_one.luau"), 3000, Some(0.4)),
-    ("typical script", include_str!("scripts/typical.luau"), 500, Some(1.2)),
+const SCRIPTS: [(&str, &str, usize, Option<f64>); 8] = [
+    ("return 1 + 1", include_str!("scripts/one_plus_one.luau"), 3000, Some(0.28)),
+    ("typical script", include_str!("scripts/typical.luau"), 500, Some(0.75)),
     ("ten prints", include_str!("scripts/ten_prints.luau"), 1000, None),
-    ("long CPU run", include_str!("scripts/cpu.luau"), 7, None),
-    ("format and match 60,000 rows", include_str!("scripts/rows.luau"), 7, None),
-    ("sort and hash 300,000 numbers", include_str!("scripts/tables.luau"), 7, None),
+    ("long CPU run", include_str!("scripts/cpu.luau"), 7, Some(1.0)),
+    ("format and match 60,000 rows", include_str!("scripts/rows.luau"), 7, Some(1.0)),
+    ("sort and hash 300,000 numbers", include_str!("scripts/tables.luau"), 7, Some(0.9)),
+    ("decode and encode 1 MB of JSON, five times", include_str!("scripts/json.luau"), 7, Some(1.5)),
     ("pcall(error), 100,000 times", include_str!("scripts/pcall_error.luau"), 7, Some(1.0)),
 ];
 
@@ -42,7 +44,7 @@ const FILE_SCRIPTS: [(&str, &str, usize, Option<f64>); 6] = [
     ("read 32 MB with *a, 64 MiB memory", include_str!("scripts/io_read_32.luau"), 15, Some(2.0)),
     ("read 100 MB with *a", include_str!("scripts/io_read_all.luau"), 9, None),
     (SMALL_FILES, include_str!("scripts/io_small_files.luau"), 5, None),
-    (SMALL_FILES_IN_SERVER, include_str!("scripts/io_small_files.luau"), 5, None),
+    (SMALL_FILES_IN_SERVER, include_str!("scripts/io_small_files.luau"), 5, Some(2.5)),
 ];
 
 const SMALL_FILES: &str = "10,000 small files";
@@ -65,10 +67,24 @@ const PROCESS_START: &str = "toolscript run -e 'return 1'";
 fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // Cargo adds the argument `--bench`.
-    let word = env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_default();
+    let mut arguments: Vec<String> = env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let earlier: Option<Table> = match arguments.iter().position(|argument| argument == "--compare") {
+        None => None,
+        Some(position) => {
+            let file = arguments.get(position + 1).context("--compare needs a file")?;
+            let table = serde_json::from_str(
+                &fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file))
+                    .with_context(|| format!("reading {file}"))?,
+            )?;
+            arguments.drain(position..position + 2);
+            Some(table)
+        }
+    };
+    let word = arguments.first().cloned().unwrap_or_default();
     let is_selected = |name: &str| name.contains(&word);
     let mut table = Table::default();
     runtime.block_on(compare_scripts(&mut table, &is_selected))?;
+    table.rows.extend(runtime.block_on(programs(&is_selected))?);
     if CHECK_ROWS.into_iter().any(is_selected) {
         let engine = Engine::builder().concurrency(4).file_io(FileIo::Inline).build()?;
         table.rows.extend(runtime.block_on(check(&engine, tempfile::tempdir()?.path()))?);
@@ -103,6 +119,9 @@ fn main() -> Result<()> {
         table.rows.extend(runtime.block_on(api_calls(&program()?))?);
     }
     println!("{table}");
+    if let Some(earlier) = earlier {
+        println!("{}", table.compare(&earlier));
+    }
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/toolscript-bench.json");
     fs::write(path, serde_json::to_string_pretty(&table)?)?;
     Ok(())
@@ -184,7 +203,7 @@ fn idle_memory() -> Result<Row> {
         ensure!(run.as_mut().poll(&mut context).is_pending(), "a run ended");
     }
     let growth = (resident_kib("self")? - before).max(0.0);
-    Ok(Row::new(IDLE_MEMORY, growth / IDLE_INSTANCES as f64, None, Some(2048.0), "KiB"))
+    Ok(Row::new(IDLE_MEMORY, growth / IDLE_INSTANCES as f64, None, Some(400.0), "KiB"))
 }
 
 /// Builds the release program, and returns its path.
@@ -222,7 +241,7 @@ async fn http_call() -> Result<[Row; 3]> {
         call_times.push(client.call("return 1").await?);
         run_times.push(library.run().await?);
     }
-    Ok(protocol_rows(HTTP_ROWS, call_times, run_times, 1.0))
+    Ok(protocol_rows(HTTP_ROWS, call_times, run_times, 0.25))
 }
 
 /// The same script without a protocol.
