@@ -1,7 +1,7 @@
 //! Compiles Luau, the guest and the exception runtime with Zig, and links the core modules.
 
-use super::{luau_sources::Luau, report_progress, zig_toolchain::Zig};
-use anyhow::{Context, Result, bail, ensure};
+use super::{luau_changes, luau_sources::Luau, report_progress, zig_toolchain::Zig};
+use anyhow::{Context, Result, bail};
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -9,11 +9,12 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// The target, with the standard form of exceptions (`exnref`), which wasmtime supports.
+/// The target, with the standard form of exceptions (`exnref`), which wasmtime supports. The compiler does not use bulk memory operators, but
+/// calls functions such as `memcpy`, which are in `libc/copy.cpp`.
 const TARGET: &[&str] = &[
     "-target",
     "wasm32-wasi",
-    "-mcpu=generic+exception_handling+bulk_memory+multivalue+reference_types+nontrapping_fptoint+sign_ext+mutable_globals",
+    "-mcpu=generic+exception_handling-bulk_memory-bulk_memory_opt+multivalue+reference_types+nontrapping_fptoint+sign_ext+mutable_globals",
     "-fexceptions",
     "-fwasm-exceptions",
     "-mllvm",
@@ -21,6 +22,9 @@ const TARGET: &[&str] = &[
     "-mllvm",
     "-wasm-use-legacy-eh=false",
 ];
+
+/// The flag for assembly files, which use bulk memory operators.
+const ASSEMBLY: &str = "-mcpu=generic+exception_handling+bulk_memory";
 
 /// The flags for Luau and the guest. `LUAI_MAXCSTACK` is part of `LUA_GLOBALSINDEX`, so it must be the same in both.
 const CXX: &[&str] = &[
@@ -47,18 +51,6 @@ const REPLACED: [&str; 8] = [
     "luaG_indexerror",
     "luaG_methoderror",
     "lua_getinfo",
-];
-
-/// Changes to `Compiler.cpp`: it marks inlined calls, for `runtime/frames.cpp`. Each text occurs once.
-const INLINE_MARKS: [(&str, &str); 2] = [
-    (
-        "inlineFrames.push_back({func, oldLocals, target, targetCount, resultLocal});",
-        "inlineFrames.push_back({func, oldLocals, target, targetCount, resultLocal}); const uint32_t inlineStart = bytecode.getDebugPC();",
-    ),
-    (
-        "patchJumps(expr, inlineFrames.back().returnJumps, returnLabel);",
-        "patchJumps(expr, inlineFrames.back().returnJumps, returnLabel); push_inline_mark(bytecode, names, expr, func, inlineStart);",
-    ),
 ];
 
 /// The functions of `laux.cpp` that `lib/error_value.cpp` replaces, and their new names.
@@ -105,11 +97,13 @@ const SOURCES: [(&str, &[Part]); 8] = [
 ];
 
 /// The files of the other directories that the checker needs, too.
-const SHARED_WITH_CHECKER: [&str; 7] = [
+const SHARED_WITH_CHECKER: [&str; 9] = [
     "runtime/hint_table.cpp",
     "runtime/source_position.cpp",
     "memory/heap.cpp",
     "memory/operator_new.cpp",
+    "libc/copy.cpp",
+    "libc/copy_block.s",
     "libc/exception_tag.s",
     "libc/strtoull.cpp",
     "libc/wasi_stubs.cpp",
@@ -142,6 +136,7 @@ pub fn core_modules(zig: &Zig, luau: &Luau, out: &Path, with_checker: bool) -> R
     let mut units = luau_units(luau, out)?;
     units.extend(guest_units(luau, out)?);
     units.extend(exception_units(zig));
+    units.extend(math_units(zig)?);
     if with_checker {
         write_checker_definitions(out)?;
     } else {
@@ -189,9 +184,8 @@ fn luau_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
     let guest = guest_directory()?;
     let units = luau.sources()?.into_iter().map(|mut source| {
         let mut flags: Vec<String> = CXX.iter().map(ToString::to_string).chain(includes(luau)).collect();
-        // The interpreter loop. With fuel, -O1 spills less and runs 5 to 8 % faster.
         if source.ends_with("lvmexecute.cpp") {
-            flags.extend(["-Xclang".into(), "-O1".into()]);
+            flags.extend(["-iquote".into(), guest.display().to_string()]);
         }
         if FAST_PATHS.iter().any(|name| source.ends_with(name)) {
             flags.extend(["-iquote".into(), guest.display().to_string()]);
@@ -201,9 +195,7 @@ fn luau_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
             flags.extend(REPLACED.iter().map(|name| format!("-D{name}=replaced_{name}")));
         }
         if source.ends_with("Compiler/src/Compiler.cpp") {
-            flags.extend(source.parent().map(|directory| format!("-I{}", directory.display())));
             flags.extend(["-include".into(), guest.join("runtime/inline_mark.h").display().to_string()]);
-            source = with_inline_marks(&source, out)?;
         }
         if source.ends_with("laux.cpp") {
             flags.extend(RENAMED.map(String::from));
@@ -215,21 +207,13 @@ fn luau_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
             flags.extend(["-include".into(), guest.join("lib/to_number.h").display().to_string()]);
         }
         let is_parser = source.parent().is_some_and(|directory| PARSER.iter().any(|parser| directory.ends_with(parser)));
+        if let Some(copy) = luau_changes::apply(&source, out)? {
+            flags.extend(source.parent().map(|directory| format!("-I{}", directory.display())));
+            source = copy;
+        }
         Ok(Unit { source, flags, parts: if is_parser { ALL } else { RUNTIMES } })
     });
     units.collect()
-}
-
-/// Writes a changed copy of `Compiler.cpp` and returns its path.
-fn with_inline_marks(source: &Path, out: &Path) -> Result<PathBuf> {
-    let mut text = fs::read_to_string(source)?;
-    for (original, changed) in INLINE_MARKS {
-        ensure!(text.matches(original).count() == 1, "this version of Luau has another {}: update INLINE_MARKS", source.display());
-        text = text.replace(original, changed);
-    }
-    let copy = out.join("Compiler.cpp");
-    fs::write(&copy, text)?;
-    Ok(copy)
 }
 
 fn guest_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
@@ -243,7 +227,11 @@ fn guest_units(luau: &Luau, out: &Path) -> Result<Vec<Unit>> {
         for source in sources(&guest.join(directory))? {
             let is_assembly = source.extension().is_some_and(|extension| extension == "s");
             let is_shared = SHARED_WITH_CHECKER.iter().any(|shared| source.ends_with(shared));
-            let flags = if is_assembly { Vec::new() } else { flags.clone() };
+            let mut flags = if is_assembly { vec![ASSEMBLY.to_string()] } else { flags.clone() };
+            // The compiler must not replace the loops of `memset` with a call of it.
+            if source.ends_with("libc/copy.cpp") {
+                flags.push("-fno-builtin".into());
+            }
             units.push(Unit { source, flags, parts: if is_shared { ALL } else { parts } });
         }
     }
@@ -293,6 +281,16 @@ fn exception_units(zig: &Zig) -> Vec<Unit> {
             parts: ALL,
         },
     ]
+}
+
+/// Replaces some mathematical functions of Zig. The files include sources of musl, which are part of Zig.
+fn math_units(zig: &Zig) -> Result<Vec<Unit>> {
+    let musl = zig.library().join("libc/musl");
+    let mut flags: Vec<String> = ["-O2", "-DNDEBUG", "-fno-math-errno", "-Dhidden="].map(String::from).to_vec();
+    flags.extend(["src/math", "src/internal", "arch/generic"].map(|directory| format!("-I{}", musl.join(directory).display())));
+    let guest = guest_directory()?;
+    let sources = ["exponential.c", "trigonometry.c"].map(|name| guest.join("libc").join(name));
+    Ok(sources.map(|source| Unit { source, flags: flags.clone(), parts: RUNTIMES }).into())
 }
 
 /// Compiles on as many threads as cargo allows. Zig caches by content, so an unchanged file takes milliseconds.

@@ -2,7 +2,7 @@
 
 use super::{
     hostile_guest::{self, HostileGuest},
-    report_progress,
+    metering, report_progress,
 };
 use crate::config;
 use anyhow::{Context, Result, ensure};
@@ -159,7 +159,7 @@ impl InstanceState for Initialized {
     }
 }
 
-/// Compiles the component for a CPU level. The program checks the level when it loads the image.
+/// Marks the loops of the component and compiles it for a CPU level. The program checks the level when it loads the image.
 pub fn precompile(component: &[u8]) -> Result<Vec<u8>> {
     println!("cargo::rerun-if-env-changed=TOOLSCRIPT_CPU");
     report_progress("compiling the guest to machine code");
@@ -179,7 +179,7 @@ pub fn precompile(component: &[u8]) -> Result<Vec<u8>> {
             };
         }
     }
-    Ok(Engine::new(&settings)?.precompile_component(component)?)
+    Ok(Engine::new(&settings)?.precompile_component(&metering::mark_loops(component)?)?)
 }
 
 /// Returns the features of a CPU level. Levels exist on x86-64 only.

@@ -10,8 +10,8 @@ use std::{
 /// The directories of Luau that the guest needs. The code generator and the type checker are not among them.
 const PARTS: [&str; 5] = ["Common", "Ast", "Bytecode", "Compiler", "VM"];
 
-/// The files of Luau that the guest replaces.
-const REPLACED: [&str; 1] = ["lperf.cpp"];
+/// The files of Luau that are not compiled: `libc/clock.cpp` replaces a part of `lperf.cpp`, and the interpreter includes `lbuiltins.cpp`.
+const NOT_COMPILED: [&str; 2] = ["lperf.cpp", "lbuiltins.cpp"];
 
 /// The source tree of Luau.
 pub struct Luau {
@@ -51,8 +51,8 @@ impl Luau {
         for part in PARTS {
             for entry in fs::read_dir(self.root.join(part).join("src"))? {
                 let path = entry?.path();
-                let replaced = REPLACED.iter().any(|name| path.ends_with(name));
-                if path.extension().is_some_and(|extension| extension == "cpp") && !replaced {
+                let skipped = NOT_COMPILED.iter().any(|name| path.ends_with(name));
+                if path.extension().is_some_and(|extension| extension == "cpp") && !skipped {
                     sources.push(path);
                 }
             }

@@ -3,7 +3,9 @@
 pub mod compile;
 pub mod component;
 pub mod hostile_guest;
+pub mod luau_changes;
 pub mod luau_sources;
+pub mod metering;
 pub mod zig_toolchain;
 
 /// Prints a progress message. Cargo hides the output of build scripts, so the message is also written to the terminal.

@@ -64,17 +64,33 @@ inline int to_upper(int c)
     return is_lower(c) ? c & 0x5f : c;
 }
 
-// A format such as `%8.2f`, without flags. Luau allows at most two digits for width and precision.
+// A format such as `%-8.2f`. Luau allows at most two digits for width and precision.
 struct Format
 {
+    bool left = false;
+    bool zeros = false;
+    char plus = 0; // the sign of positive numbers, if any
     int width = 0;
     int precision = -1;
-    const char* conversion = nullptr; // the rest of the format; null for the flag `0`, no known conversion for other flags
+    const char* conversion = ""; // the rest of the format; empty for the flag `#`
 
     explicit Format(const char* format)
     {
         const char* at = format + 1;
-        if (*at == '0')
+        for (;; at++)
+        {
+            if (*at == '-')
+                left = true;
+            else if (*at == '0')
+                zeros = true;
+            else if (*at == '+')
+                plus = '+';
+            else if (*at == ' ' && !plus)
+                plus = ' ';
+            else if (*at != ' ')
+                break;
+        }
+        if (*at == '#')
             return;
         for (; is_digit(*at); at++)
             width = width * 10 + (*at - '0');
@@ -83,55 +99,116 @@ struct Format
                 precision = precision * 10 + (*at - '0');
         conversion = at;
     }
+
+    // Writes a sign and the rest of a number or text into its field. Returns the length.
+    int write(char* text, char sign, const char* rest, int length) const
+    {
+        int padding = width - length - (sign != 0);
+        padding = padding > 0 ? padding : 0;
+        char* at = text;
+        if (!left && !zeros)
+            at = static_cast<char*>(memset(at, ' ', padding)) + padding;
+        if (sign)
+            *at++ = sign;
+        if (!left && zeros)
+            at = static_cast<char*>(memset(at, '0', padding)) + padding;
+        at = static_cast<char*>(memcpy(at, rest, length)) + length;
+        if (left)
+            at = static_cast<char*>(memset(at, ' ', padding)) + padding;
+        *at = 0;
+        return int(at - text);
+    }
 };
 
-// Aligns the text to the right of its field and terminates it.
-inline int pad(char* text, int length, int width)
-{
-    if (length < width)
-    {
-        memmove(text + (width - length), text, length);
-        memset(text, ' ', width - length);
-        length = width;
-    }
-    text[length] = 0;
-    return length;
-}
-
-// Bytes reserved for the padding and the terminator. The buffers of the string library have 512 bytes.
-constexpr size_t kReserve = 128;
-
-template <typename Integer> int print_integer(char* text, size_t size, const char* format, Integer value, const char* conversion)
-{
-    Format parsed(format);
-    if (!parsed.conversion || parsed.precision >= 0 || strcmp(parsed.conversion, conversion) != 0)
-        return (snprintf)(text, size, format, value);
-    return pad(text, int(std::to_chars(text, text + size - kReserve, value).ptr - text), parsed.width);
-}
+// The longest number: 309 digits, a point and 99 more digits.
+constexpr size_t kLongestNumber = 420;
 
 inline int print(char* text, size_t size, const char* format, long long value)
 {
-    return print_integer(text, size, format, value, "lld");
+    Format parsed(format);
+    if (parsed.precision >= 0 || strcmp(parsed.conversion, "lld") != 0)
+        return (snprintf)(text, size, format, value);
+    char digits[20];
+    uint64_t magnitude = value < 0 ? 0 - uint64_t(value) : uint64_t(value);
+    return parsed.write(text, value < 0 ? '-' : parsed.plus, digits, int(std::to_chars(digits, digits + sizeof(digits), magnitude).ptr - digits));
 }
 
 inline int print(char* text, size_t size, const char* format, unsigned long long value)
 {
-    return print_integer(text, size, format, value, "llu");
+    Format parsed(format);
+    int base = strcmp(parsed.conversion, "llu") == 0 ? 10 : strcmp(parsed.conversion, "llx") == 0 || strcmp(parsed.conversion, "llX") == 0 ? 16 : 0;
+    if (parsed.precision >= 0 || base == 0)
+        return (snprintf)(text, size, format, value);
+    char digits[20];
+    int length = int(std::to_chars(digits, digits + sizeof(digits), value, base).ptr - digits);
+    if (parsed.conversion[2] == 'X')
+        for (int i = 0; i < length; i++)
+            digits[i] = char(to_upper(digits[i]));
+    return parsed.write(text, 0, digits, length);
+}
+
+// Writes a positive number with up to three decimals. The digits are computed exactly with integers and rounded as printf does: to the nearest, and
+// to the even one of two.
+inline char* write_short_decimal(char* text, double value, int precision)
+{
+    constexpr uint64_t kScales[] = {1, 10, 100, 1000};
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    // The value is mantissa / 2^shift. The product has at most 63 bits.
+    int exponent = int(bits >> 52);
+    uint64_t mantissa = exponent ? (bits & 0xfffffffffffff) | 1ull << 52 : bits;
+    int shift = 1075 - (exponent ? exponent : 1);
+    uint64_t product = mantissa * kScales[precision];
+    uint64_t number = 0;
+    if (shift == 0)
+        number = product;
+    else if (shift < 64)
+    {
+        uint64_t rest = product & ((1ull << shift) - 1);
+        uint64_t half = 1ull << (shift - 1);
+        number = product >> shift;
+        number += rest > half || (rest == half && number & 1);
+    }
+    uint64_t fraction = number % kScales[precision];
+    text = std::to_chars(text, text + 20, number / kScales[precision]).ptr;
+    if (precision == 0)
+        return text;
+    *text = '.';
+    for (int i = precision; i > 0; i--, fraction /= 10)
+        text[i] = char('0' + fraction % 10);
+    return text + precision + 1;
 }
 
 inline int print(char* text, size_t size, const char* format, double value)
 {
     Format parsed(format);
-    bool fixed = parsed.conversion && parsed.conversion[0] == 'f';
-    bool general = parsed.conversion && parsed.conversion[0] == 'g';
-    if (std::isfinite(value) && (fixed || general))
+    char conversion = parsed.conversion[0];
+    if (!std::isfinite(value) || (conversion != 'f' && conversion != 'g'))
+        return (snprintf)(text, size, format, value);
+    char digits[kLongestNumber];
+    char* end;
+    double magnitude = fabs(value);
+    int precision = parsed.precision < 0 ? 6 : parsed.precision;
+    if (conversion == 'f' && precision <= 3 && magnitude < 0x1p53)
+        end = write_short_decimal(digits, magnitude, precision);
+    else
     {
-        auto chars_format = fixed ? std::chars_format::fixed : std::chars_format::general;
-        auto [end, error] = std::to_chars(text, text + size - kReserve, value, chars_format, parsed.precision < 0 ? 6 : parsed.precision);
-        if (error == std::errc())
-            return pad(text, int(end - text), parsed.width);
+        auto style = conversion == 'f' ? std::chars_format::fixed : std::chars_format::general;
+        end = std::to_chars(digits, digits + sizeof(digits), magnitude, style, precision).ptr;
     }
-    return (snprintf)(text, size, format, value);
+    return parsed.write(text, std::signbit(value) ? '-' : parsed.plus, digits, int(end - digits));
+}
+
+inline int print(char* text, size_t size, const char* format, const char* value)
+{
+    Format parsed(format);
+    if (parsed.zeros || parsed.plus || parsed.conversion[0] != 's')
+        return (snprintf)(text, size, format, value);
+    size_t length = strlen(value);
+    // The buffer of the string library is smaller than some strings with a precision.
+    if (parsed.precision >= 0 && size_t(parsed.precision) < length)
+        length = parsed.precision;
+    return parsed.write(text, 0, value, int(length));
 }
 
 template <typename Value> int print(char* text, size_t size, const char* format, Value value)

@@ -3,7 +3,7 @@
 //! wasmtime rejects an image that was compiled with other settings, and cargo features change its defaults. Therefore this file sets
 //! every relevant option explicitly. It must depend on `wasmtime` only, because `build.rs` includes it.
 
-use wasmtime::{Collector, Config, WasmFeatures};
+use wasmtime::{Collector, Config, OperatorCost, VariableOperatorCost, WasmFeatures};
 
 /// Bytes of address space per memory. Reserving the whole 32-bit range makes bounds checks unnecessary, which doubles the speed of
 /// guest code.
@@ -12,10 +12,30 @@ const MEMORY_RESERVATION: u64 = 4 << 30;
 /// Bytes of unmapped address space after each memory.
 const MEMORY_GUARD: u64 = 32 << 20;
 
+/// Fuel that an iteration of a loop of the guest costs. The build marks the loops with the operator `nop` (`guest/build/metering.rs`).
+const LOOP_FUEL: u8 = 10;
+
+/// Fuel that throwing an exception costs, which is the work of some hundred operators in the host.
+const THROW_FUEL: u8 = u8::MAX;
+
+/// Expands to an `OperatorCost` in which every operator is free.
+macro_rules! free_operators {
+    ($(@$proposal:ident $operator:ident $({ $($argument:ident: $type:ty),* })? => $visit:ident ($($annotation:tt)*))*) => {
+        OperatorCost { $($operator: 0,)* variable: VariableOperatorCost::new() }
+    };
+}
+
+/// Returns the price of each operator. Iterations of loops and exceptions are charged here. wasmtime charges 1 for each call of a function, and 1 for each byte
+/// that an operator copies or fills. Everything else is a bounded number of operators between two charges.
+fn operator_cost() -> OperatorCost {
+    OperatorCost { Nop: LOOP_FUEL, Throw: THROW_FUEL, ThrowRef: THROW_FUEL, ..wasmtime::wasmparser::for_each_operator!(free_operators) }
+}
+
 /// Applies the settings that must be identical in the build and in the engine.
 pub fn codegen(config: &mut Config) {
     config
         .consume_fuel(true)
+        .operator_cost(operator_cost())
         .epoch_interruption(false)
         .memory_reservation(MEMORY_RESERVATION)
         .memory_guard_size(MEMORY_GUARD)

@@ -64,7 +64,7 @@ pub const MAX_ENVIRONMENT: usize = 256 << 10;
 pub struct Limits {
     /// The wall time, counted from the moment when the run leaves the queue.
     pub timeout: Duration,
-    /// The fuel, about one unit per instruction. `None` scales with `timeout`.
+    /// The fuel, 10 units for each iteration of a loop in the guest. A Luau instruction is at least one. `None` scales with `timeout`.
     pub fuel: Option<u64>,
     /// The size in bytes of all memories of the instance together.
     pub memory: usize,
@@ -100,7 +100,7 @@ impl Limits {
         self
     }
 
-    /// Sets the fuel, about one unit per instruction.
+    /// Sets the fuel, 10 units for each iteration of a loop in the guest.
     #[must_use]
     pub fn with_fuel(mut self, fuel: u64) -> Self {
         self.fuel = Some(fuel);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use wasmtime::{ResourceLimiter, Store, StoreContextMut, Trap};
 
-/// Fuel after which a busy guest yields to other tasks: 50 to 200 µs of work, because Luau burns 3 to 12 units per nanosecond.
-pub const YIELD_FUEL: u64 = 500_000;
+/// Fuel after which a busy guest yields to other tasks: 50 to 200 µs of work, because most scripts burn 1.5 to 6 units per nanosecond.
+pub const YIELD_FUEL: u64 = 300_000;
 
 /// Time after which a guest that only calls the host yields to other tasks.
 const YIELD_TIME: Duration = Duration::from_micros(100);

@@ -30,6 +30,10 @@ async fn check(directory: &str) {
             if let Err(error) = checked.outcome.result {
                 failures.push(format!("{}: {error}", fixture.name()));
             }
+            // The same script costs the same fuel.
+            if checked.receipt.fuel != run.receipt.fuel {
+                failures.push(format!("{}: {} units of fuel, then {}", fixture.name(), run.receipt.fuel, checked.receipt.fuel));
+            }
         }
         if actual != expected {
             failures.push(format!("{}\nexpected: {expected}\nactual: {actual}", fixture.name()));

@@ -1,5 +1,6 @@
 //! Tests of running scripts: language, limits, isolation, cancellation and functions.
 
+mod builtins;
 mod cancellation;
 mod fixtures;
 mod function_errors;
@@ -9,5 +10,6 @@ mod hostile_scripts;
 mod isolation;
 mod limits;
 mod messages;
+mod metering;
 mod numbers;
 mod sleep;
