@@ -103,5 +103,5 @@ impl Sdk {
 }
 
 fn is_identifier(name: &str) -> bool {
-    super::luau_types::key(name) == name
+    super::luau_syntax::key(name) == name
 }

@@ -2,7 +2,8 @@
 
 use super::{
     function::{Function, Target},
-    luau_types::{Definition, LARGE_INTEGER, pascal_case},
+    luau_syntax::{LARGE_INTEGER, pascal_case},
+    luau_types::Definition,
     openapi::Api,
 };
 use std::{fmt::Write as _, sync::Arc};

@@ -4,13 +4,11 @@ use super::{
     constraints::note,
     document::{Document, Node},
     frozen_params::declares_property,
-    names::{DistinctNames, is_keyword},
+    luau_syntax::{ANY, LARGE_INTEGER, Type, comment, key, pascal_case, quoted, table, union},
+    names::DistinctNames,
 };
 use serde_json::Value;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The depth of nested schemas without a name. A deeper schema becomes `any`.
 const MAX_DEPTH: usize = 6;
@@ -27,12 +25,6 @@ const NO_OTHER_FIELDS: &str = "[never]: never";
 /// The keywords that allow more fields than `properties`.
 const OPENING_KEYWORDS: [&str; 7] =
     ["patternProperties", "if", "then", "else", "dependentSchemas", "dependencies", "unevaluatedProperties"];
-
-/// The type of a schema without constraints.
-const ANY: &str = "any";
-
-/// The type of an integer of 64 bits: beyond 2^53 it is a string of digits.
-pub const LARGE_INTEGER: &str = "number | string";
 
 /// The types of one document. They refer to each other by name.
 pub struct Types<'a> {
@@ -58,38 +50,6 @@ pub struct Definition {
     pub name: String,
     /// The definition in Luau syntax, with a line break at its end. `None` if it was left out because of a limit.
     pub text: Option<String>,
-}
-
-/// A type in Luau syntax.
-pub struct Type {
-    text: String,
-    /// The type is a union or an intersection, so it needs parentheses inside another type.
-    is_compound: bool,
-    is_optional: bool,
-}
-
-impl Type {
-    pub fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_compound: false, is_optional: false }
-    }
-
-    fn parenthesized(&self) -> String {
-        if self.is_compound { format!("({})", self.text) } else { self.text.clone() }
-    }
-
-    /// Returns the text of the type, optional unless it is required.
-    pub fn with_required(mut self, is_required: bool) -> String {
-        self.is_optional |= !is_required;
-        self.to_text()
-    }
-
-    /// Returns the text of the type, with `?` if it is optional.
-    pub fn to_text(&self) -> String {
-        match (self.is_optional, self.text.as_str()) {
-            (true, ANY | "nil") | (false, _) => self.text.clone(),
-            (true, _) => format!("{}?", self.parenthesized()),
-        }
-    }
 }
 
 impl<'a> Types<'a> {
@@ -362,62 +322,4 @@ fn only_requires(node: &Node<'_>) -> bool {
     let keys = || node.value.as_object().into_iter().flat_map(|schema| schema.keys());
     let node_is_typed = node.clone().resolve().is_ok_and(|node| typed.iter().any(|key| node.value.get(key).is_some()));
     node_is_typed || keys().all(|key| harmless.contains(&key.as_str()))
-}
-
-/// Returns a table type with a comment for each field that has a note. Without comments, it is on one line.
-fn table(fields: &[(String, String)]) -> String {
-    if fields.iter().all(|(field, note)| note.is_empty() && !field.contains('\n')) {
-        let fields: Vec<&str> = fields.iter().map(|(field, _)| field.as_str()).collect();
-        return format!("{{ {} }}", fields.join(", "));
-    }
-    let mut text = String::from("{\n");
-    for (field, note) in fields {
-        let field = field.replace('\n', "\n    ");
-        // The note of a nested table would be far from its name.
-        let _ = match note.is_empty() || !field.contains('\n') {
-            true => writeln!(text, "    {field},{}", comment(note)),
-            false => writeln!(text, "   {}\n    {field},", comment(note)),
-        };
-    }
-    text.push('}');
-    text
-}
-
-/// Returns a comment to the end of the line, or nothing. The space keeps `[[` from starting a comment of several lines.
-fn comment(note: &str) -> String {
-    if note.is_empty() { String::new() } else { format!(" -- {note}") }
-}
-
-fn quoted(text: &str) -> String {
-    format!("{text:?}")
-}
-
-fn union(types: Vec<Type>) -> Type {
-    let is_optional = types.iter().any(|kind| kind.is_optional);
-    let mut texts: Vec<String> = Vec::new();
-    for kind in types.iter().filter(|kind| kind.text != "nil") {
-        let text = kind.parenthesized();
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    if texts.is_empty() || texts.iter().any(|text| text == ANY) {
-        return Type::plain(if texts.is_empty() && is_optional { "nil" } else { ANY });
-    }
-    Type { is_compound: texts.len() > 1, text: texts.join(" | "), is_optional }
-}
-
-/// Returns a name as a key in a table type.
-pub fn key(name: &str) -> String {
-    let is_identifier = name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
-        && !name.starts_with(|character: char| character.is_ascii_digit())
-        && !name.is_empty()
-        && !is_keyword(name);
-    if is_identifier { name.to_owned() } else { format!("[{}]", quoted(name)) }
-}
-
-/// Converts a text to Pascal case, for the name of a type. Keeps ASCII letters and digits only.
-pub fn pascal_case(text: &str) -> String {
-    let words = text.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(|word| format!("{}{}", word[..1].to_ascii_uppercase(), &word[1..])).collect()
 }

@@ -85,6 +85,7 @@ mod function;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod integers;
+mod luau_syntax;
 mod luau_types;
 mod mcp_client;
 mod names;

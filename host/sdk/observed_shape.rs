@@ -4,7 +4,7 @@
 //! Only the kinds of values and the names of fields are kept, never values. A name can be a value, too, as in an object whose keys are
 //! addresses: only names that look like identifiers and occur in several responses are shown.
 
-use super::luau_types::key;
+use super::luau_syntax::key;
 use serde_json::Value;
 use std::{
     collections::BTreeMap,

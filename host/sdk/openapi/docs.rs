@@ -11,7 +11,8 @@ use crate::sdk::{
     document::Node,
     field_notes::field_lines,
     frozen_params::declares_property,
-    luau_types::{Type, Types, key, pascal_case},
+    luau_syntax::{Type, key, pascal_case},
+    luau_types::Types,
 };
 use std::fmt::Write as _;
 
