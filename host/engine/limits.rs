@@ -8,10 +8,10 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Longest wall time that a run can have: one day.
 const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Fuel that the fastest loops in pure Luau burn per second. `docs/performance.md` describes the measurement.
+/// Fuel that the fastest scripts without large copies burn per second, rounded. `docs/performance.md` has the measurements.
 const FUEL_PER_SECOND: u64 = 10_000_000_000;
 
-/// Factor on [`FUEL_PER_SECOND`] for machines that are faster than the measured one, and for instructions that cost more fuel.
+/// Factor on [`FUEL_PER_SECOND`] for machines that are faster than the measured one, and for library functions that burn more fuel.
 /// It makes a busy run reach its timeout before it runs out of fuel.
 const FUEL_HEADROOM: u64 = 4;
 
@@ -142,7 +142,7 @@ impl Limits {
         self
     }
 
-    /// Returns the fuel of a run: `fuel` if it is set, otherwise four times the fuel that pure Luau burns within `timeout`.
+    /// Returns the fuel of a run: `fuel` if it is set, otherwise 40 billion units per second of `timeout`.
     #[must_use]
     pub fn effective_fuel(&self) -> u64 {
         self.fuel.unwrap_or_else(|| {
